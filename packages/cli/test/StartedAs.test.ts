@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
-import { startedAs } from "../src/StartedAs.ts"
+import { startedAs } from "../src/NodeProgram.ts"
 
 /** Makes a folder as npx does in the cache of npm, and returns the path of the program in it. */
 const inNpx = (record: string | undefined): string => {

@@ -9,7 +9,6 @@ import { DOCTOR } from "./DoctorCommand.ts"
 import { EVENTS_ACK, EVENTS_ACK_ALL, EVENTS_GET, EVENTS_LIST, EVENTS_TAIL } from "./EventCommands.ts"
 import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./MailboxCommands.ts"
 import { MAIL_LIST, MAIL_READ, MAIL_WAIT } from "./MailCommands.ts"
-import { LIMITS } from "./LimitCommands.ts"
 import { MCP } from "./McpCommand.ts"
 import {
   NUMBER_ADD_MINUTES,
@@ -29,11 +28,17 @@ import {
   PAYMENTS_STATUS
 } from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_FUND, SANDBOX_MAIL, SANDBOX_OUTBOX, SANDBOX_REPORT } from "./SandboxCommands.ts"
-import { MAIL_LABEL, MAIL_MARK, MAIL_THREAD, MAIL_THREADS } from "./OrganizeCommands.ts"
+import {
+  MAIL_LABEL,
+  MAIL_MARK,
+  MAIL_SUPPRESSIONS_LIFT,
+  MAIL_SUPPRESSIONS_LIST,
+  MAIL_THREAD,
+  MAIL_THREADS
+} from "./OrganizeCommands.ts"
 import { MAIL_CANCEL, MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
-import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
-import { MAIL_SUPPRESSIONS_LIFT, MAIL_SUPPRESSIONS_LIST } from "./SuppressionCommands.ts"
+import { LIMITS, LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { TENANT_REVOKE_TOKENS } from "./TenantCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
 import { WALLET_ADDRESS, WALLET_ALLOW, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"

@@ -173,7 +173,7 @@ const findOwnToken = async (
 ): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
   const { signIn } = await import("../wallet/SignIn.ts")
-  const { ownerOf } = await import("../wallet/TokenOwner.ts")
+  const { ownerOf } = await import("../wallet/Wallet.ts")
   const token = await findToken(context.host, profile, baseUrl)
   if (token?.source === ENVIRONMENT_TOKEN) return
   if (token !== undefined) {

@@ -174,7 +174,7 @@ const checkToken = async (
     )
   try {
     const { wallet: owner } = await client.call("listLimits")
-    const { isOtherWallet, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
+    const { isOtherWallet, tokenOfWallet } = await import("../wallet/Wallet.ts")
     return isOtherWallet(wallet, owner)
       ? warned(
           `of ${owner}, another wallet than the one that pays (from ${token.source})`,

@@ -218,8 +218,8 @@ export const MAIL_WAIT = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { LOOKBACK, pollInbox, readMessage } = await import("../mail/Inbox.ts")
-    const { readLastCodes, rememberCode, senderKey } = await import("../mail/LastCodes.ts")
+    const { LOOKBACK, pollInbox, readLastCodes, readMessage, rememberCode, senderKey } =
+      await import("../mail/Inbox.ts")
     const { host, output } = context
     if (flags.otp && flags.link) throw usageError("Pass --otp or --link, not both.")
     const isPart = flags.otp || flags.link

@@ -185,8 +185,7 @@ const ofOtherWallet = async (
   walletFile: string | undefined,
   taken: Failure
 ): Promise<Failure> => {
-  const { findWallet } = await import("../wallet/Wallet.ts")
-  const { isOtherWallet, ownerOf, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
+  const { findWallet, isOtherWallet, ownerOf, tokenOfWallet } = await import("../wallet/Wallet.ts")
   const owner = await ownerOf(client)
   const wallet = await findWallet(context, { walletFile })
   if (owner === undefined || !isOtherWallet(wallet, owner)) return taken

@@ -1,6 +1,6 @@
 import { type Column, EXIT, Failure, usageError } from "@agentos/node/command-line"
 import { countOf, timeColumn, timeOf } from "../output/Wording.ts"
-import type { Resumed } from "../payment/Resume.ts"
+import type { Resumed } from "../payment/Sending.ts"
 import type { ListedEntry } from "../payment/JournalFile.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
@@ -225,7 +225,7 @@ export const PAYMENTS_RESUME = defineCommand(
     exits: [4, 5, 6, 7, 8, 9]
   },
   async (context, { arguments: { payment }, flags: { all } }) => {
-    const { resume } = await import("../payment/Resume.ts")
+    const { resume } = await import("../payment/Sending.ts")
     const { isOpen } = await import("@agentos/client")
     if (all && payment !== undefined) throw usageError("Pass a payment id or --all, not both.")
     if (payment !== undefined) {
@@ -269,7 +269,7 @@ const showResumed = async (context: Context, { data, entry }: Resumed): Promise<
 }
 
 const resumeAll = async (context: Context, open: ReadonlyArray<ListedEntry>): Promise<void> => {
-  const { resume } = await import("../payment/Resume.ts")
+  const { resume } = await import("../payment/Sending.ts")
   const { readEntry } = await import("../payment/Journal.ts")
   const { isOpen } = await import("@agentos/client")
   const { shownEntry } = await import("../payment/JournalFile.ts")

@@ -4,7 +4,8 @@ import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"
 import { asStarted, readSecret } from "../host/Host.ts"
 import { defineCommand } from "./Command.ts"
-import { connect, serverAt } from "./Resources.ts"
+import { clientOf, connect, serverAt } from "./Resources.ts"
+import { timeColumn } from "../output/Wording.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
@@ -145,8 +146,8 @@ export const WHOAMI = defineCommand(
   },
   async (context) => {
     const { fromOf } = await import("../config/Settings.ts")
-    const { findWallet, rejectFolderWallet } = await import("../wallet/Wallet.ts")
-    const { isOtherWallet, ownerOf, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
+    const { findWallet, isOtherWallet, ownerOf, rejectFolderWallet, tokenOfWallet } =
+      await import("../wallet/Wallet.ts")
     const { baseUrl, client, profile, settings, token } = await connect(context)
     const wallet = await findWallet(context)
     if (wallet !== undefined) rejectFolderWallet(context, wallet)
@@ -187,5 +188,35 @@ export const WHOAMI = defineCommand(
           `The token is of another wallet than the one that pays, so the server refuses its payments, and nothing is charged. Run: ${tokenOfWallet(token, wallet)}`
         )
       )
+  }
+)
+
+const numberOf = (count: number | null, missing: string): string => count?.toLocaleString("en-US") ?? missing
+
+export const LIMITS = defineCommand(
+  {
+    name: "limits",
+    summary: "Show your quotas of mail and calls, and how much of each is used",
+    description:
+      "A request above a limit is refused before anything is charged. What an agent may spend is limited by agentctl budget instead.",
+    examples: [{ line: "agentctl limits", does: "See how many recipients are left today" }],
+    output: "rows",
+    json: "{items: [limit], sendingPause, callableCountries}",
+    exits: [4]
+  },
+  async (context) => {
+    const data = await (await clientOf(context)).call("listLimits")
+    context.output.table(
+      data,
+      data.items,
+      [
+        { heading: "LIMIT", value: ({ name }) => name, whole: true },
+        { heading: "FOR", value: ({ scope }) => scope, drop: 1 },
+        { heading: "USED", value: ({ used }) => used, shown: ({ used }) => numberOf(used, "-"), whole: true },
+        { heading: "OF", value: ({ limit }) => limit, shown: ({ limit }) => numberOf(limit, "no limit"), whole: true },
+        timeColumn("RESETS", ({ resetsAt }) => resetsAt, 2)
+      ],
+      "No limits."
+    )
   }
 )

@@ -10,8 +10,7 @@ import type { StoredEntry } from "../payment/JournalFile.ts"
 import type { Host } from "../host/Host.ts"
 import { connect } from "../server/Connection.ts"
 import { useProxy } from "../server/Network.ts"
-import { ownerOf, tokenOfWallet } from "../wallet/TokenOwner.ts"
-import { findWallet, type Wallet, type WalletFlags } from "../wallet/Wallet.ts"
+import { findWallet, ownerOf, tokenOfWallet, type Wallet, type WalletFlags } from "../wallet/Wallet.ts"
 
 /** The settings of the person who starts the server. Tools cannot change them. */
 export interface ToolAgentFlags extends WalletFlags {

@@ -1,4 +1,4 @@
-import { Failure, usageError } from "@agentos/node/command-line"
+import { EXIT, Failure, usageError } from "@agentos/node/command-line"
 import { resolve } from "node:path"
 import { fromOf, resolveSettings, type Setting, type SettingFlags } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
@@ -6,6 +6,8 @@ import { parseJson } from "../file/Json.ts"
 import { readIfExists, readNamed, requirePrivate } from "../file/PrivateFile.ts"
 import { type Keystore, readKeystore } from "./Keystore.ts"
 import { PrivateKey } from "./PrivateKey.ts"
+import { ENVIRONMENT_TOKEN, type Token } from "../config/Credentials.ts"
+import type { Server } from "../server/Server.ts"
 
 /** A wallet. A keystore is decrypted by `open`. */
 export interface Wallet {
@@ -153,4 +155,30 @@ export const readPassword = async (
   if (isNew && given === undefined && (await host.ask("Repeat the password: ", { hidden: true })) !== password)
     throw usageError("The passwords do not match. Nothing was written.")
   return password
+}
+
+/** Whether the wallet is known to be another one than the owner of the token, whose address is in lower case. */
+export const isOtherWallet = (wallet: Wallet | undefined, owner: string): boolean =>
+  typeof wallet?.address === "string" && wallet.address.toLowerCase() !== owner
+
+/**
+ * Returns how the wallet that pays and the token become those of one owner: without the variable that replaces the wallet of
+ * the profile, or with the token of the wallet, which has one once it has bought something.
+ */
+export const tokenOfWallet = ({ source }: Token, wallet: Wallet | undefined): string => {
+  const variable = wallet && variableOf(wallet)
+  const login = "then agentctl login --wallet if the wallet has bought here"
+  if (source === ENVIRONMENT_TOKEN) return `unset ${ENVIRONMENT_TOKEN}, ${login}`
+  const ofProfile = variable === undefined ? "" : `unset ${variable} for the wallet of the profile, or `
+  return `${ofProfile}agentctl logout, ${login}`
+}
+
+/** Returns the wallet of the access token, or undefined if the server rejects the token. */
+export const ownerOf = async (client: Server): Promise<string | undefined> => {
+  try {
+    return (await client.call("listLimits")).wallet
+  } catch (error) {
+    if (error instanceof Failure && error.exit === EXIT.authentication) return undefined
+    throw error
+  }
 }
