@@ -6,6 +6,7 @@ import PostalMime from "postal-mime"
 import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
 import { type MailService, SmtpError } from "./MailService.ts"
 import type { Envelope, Outbox, StoredMail } from "./Outbox.ts"
+import { deliveryReport } from "./Reports.ts"
 
 const OUTBOX_ITEMS_MAX = 20
 
@@ -58,53 +59,6 @@ const readMail = async ({ file, mailFrom, messageId, rcptTo, receivedAt }: Store
 
 /** Composes mail without sending it. */
 const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" })
-
-const ACTIONS: Readonly<Record<string, string>> = { "5": "failed", "4": "delayed", "2": "delivered" }
-const REPORTER = "mx.outside.example"
-
-/** Returns a delivery status notification (RFC 3464) about a mail. */
-export const deliveryReport = (
-  { recipient, status }: typeof DeliveryReport.Type,
-  { mailFrom, messageId }: { readonly mailFrom: string; readonly messageId: string | null }
-): Buffer => {
-  const boundary = randomUUID()
-  const action = ACTIONS[status.slice(0, 1)]!
-  return Buffer.from(
-    [
-      `From: Mail Delivery System <MAILER-DAEMON@${REPORTER}>`,
-      `To: <${mailFrom}>`,
-      `Subject: Delivery status: ${action}`,
-      `Message-ID: <${randomUUID()}@${REPORTER}>`,
-      `Date: ${new Date().toUTCString().replace("GMT", "+0000")}`,
-      "Auto-Submitted: auto-replied",
-      "MIME-Version: 1.0",
-      `Content-Type: multipart/report; report-type=delivery-status; boundary="${boundary}"`,
-      "",
-      `--${boundary}`,
-      "Content-Type: text/plain; charset=utf-8",
-      "",
-      `The delivery of your message to <${recipient}> is reported as ${action} (${status}).`,
-      "",
-      `--${boundary}`,
-      "Content-Type: message/delivery-status",
-      "",
-      `Reporting-MTA: dns; ${REPORTER}`,
-      "",
-      `Final-Recipient: rfc822; ${recipient}`,
-      `Action: ${action}`,
-      `Status: ${status}`,
-      "",
-      `--${boundary}`,
-      "Content-Type: text/rfc822-headers",
-      "",
-      ...(messageId === null ? [] : [`Message-ID: ${messageId}`]),
-      `To: <${recipient}>`,
-      "",
-      `--${boundary}--`,
-      ""
-    ].join("\r\n")
-  )
-}
 
 /**
  * The routes that send mail from outside to the service: POST /sandbox/mail sends a mail, and POST /sandbox/reports
