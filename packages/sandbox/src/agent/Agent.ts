@@ -1,23 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:https"
-import type { AddressInfo } from "node:net"
+import type { IncomingMessage } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { HttpError, readBody } from "../shared/JsonServer.ts"
+import { HttpError, type HttpResult, type JsonServer, ok, readBody, startJsonServer } from "../shared/JsonServer.ts"
 import { openCertificateAuthority } from "./CertificateAuthority.ts"
 
-/** A running test agent. */
-export interface Agent {
-  /** The https webhook URL on 127.0.0.1 that answers with plain JSON. */
-  readonly url: string
-  readonly port: number
+/** A running test agent. Its url is the webhook on 127.0.0.1 that answers with plain JSON. */
+export interface Agent extends JsonServer {
   /** The PEM file of the certificate authority that clients must trust. */
   readonly caFile: string
   /** Returns the received callbacks, oldest first. */
   readonly messages: () => ReadonlyArray<ReceivedMessage>
-  readonly close: () => Promise<void>
 }
 
 export interface AgentOptions {
@@ -55,44 +49,24 @@ const ageSecondsMax = 300
  * `{"text": "You said: …"}`, POST /stream the same in chunks (NDJSON), and POST /hangup adds `"hangup": true`.
  * GET /messages lists the received callbacks. Rejects if the port is not available.
  */
-export const startAgent = async (options: AgentOptions): Promise<Agent> => {
-  const { caFile, certificate, privateKey } = await openCertificateAuthority(options.dataDir)
+export const startAgent = async ({ dataDir, port = 0, secret }: AgentOptions): Promise<Agent> => {
+  const { caFile, certificate, privateKey } = await openCertificateAuthority(dataDir)
   const messages: Array<ReceivedMessage> = []
-  const server = createServer({ key: privateKey, cert: certificate }, (request, response) => {
-    serve(options.secret, messages, request, response).catch((error: unknown) => {
-      if (response.headersSent) return response.destroy()
-      const status = error instanceof HttpError ? error.status : 500
-      if (status === 500) console.error(error)
-      response.writeHead(status, { "Content-Type": "application/json", Connection: "close" })
-      return response.end(JSON.stringify({ error: error instanceof HttpError ? error.message : "internal error" }))
-    })
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(options.port ?? 0, "127.0.0.1", resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `https://127.0.0.1:${port}/`,
+  const server = await startJsonServer({
+    routes: (request) => answer(secret, messages, request),
     port,
-    caFile,
-    messages: () => messages,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
-  }
+    tls: { key: privateKey, cert: certificate }
+  })
+  return { ...server, url: `${server.url}/`, caFile, messages: () => messages }
 }
 
-const serve = async (
+const answer = async (
   secret: string | undefined,
   messages: Array<ReceivedMessage>,
-  request: IncomingMessage,
-  response: ServerResponse
-): Promise<void> => {
+  request: IncomingMessage
+): Promise<HttpResult> => {
   const [path = ""] = (request.url ?? "").split("?", 1)
-  if (request.method === "GET" && path === "/messages") return json(response, { messages })
+  if (request.method === "GET" && path === "/messages") return ok({ messages })
   if (!["/", "/stream", "/hangup"].includes(path)) throw new HttpError(404, "no such route")
   if (request.method !== "POST") throw new HttpError(405, "method not allowed")
   const body = (await readBody(request)).toString()
@@ -105,8 +79,8 @@ const serve = async (
   messages.push({ at: new Date().toISOString(), path, timestamp, signature, body: JSON.parse(body) as unknown })
   if (messages.length > messagesMax) messages.shift()
   const text = `You said: ${message.success.turn.text}`
-  if (path === "/stream") return stream(response, text)
-  return json(response, path === "/hangup" ? { text, hangup: true } : { text })
+  if (path === "/stream") return { status: 200, lines: chunksOf(text) }
+  return ok(path === "/hangup" ? { text, hangup: true } : { text })
 }
 
 const header = (request: IncomingMessage, name: string): string | undefined => {
@@ -128,16 +102,9 @@ const isSigned = (
   return actual.length === expected.length && timingSafeEqual(actual, expected)
 }
 
-const json = (response: ServerResponse, body: unknown): void => {
-  response.writeHead(200, { "Content-Type": "application/json" })
-  response.end(JSON.stringify(body))
-}
-
-const stream = async (response: ServerResponse, text: string): Promise<void> => {
-  response.writeHead(200, { "Content-Type": "application/x-ndjson" })
+async function* chunksOf(text: string): AsyncGenerator<{ readonly text: string }> {
   for (const chunk of text.match(/\S+\s*/g) ?? []) {
-    response.write(`${JSON.stringify({ text: chunk })}\n`)
+    yield { text: chunk }
     await sleep(chunkMillis)
   }
-  response.end()
 }

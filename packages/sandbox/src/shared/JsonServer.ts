@@ -1,12 +1,17 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http"
+import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
-/** A response; or `drop`, which closes the connection at once, or `hang`, which leaves it open without a response. */
+/**
+ * A response, with a body or with lines that are sent as they come; or `drop`, which closes the connection at once, or `hang`,
+ * which leaves it open without a response.
+ */
 export type HttpResult =
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> }
+  | { readonly status: number; readonly lines: AsyncIterable<unknown> }
   | "drop"
   | "hang"
 
@@ -27,6 +32,8 @@ export interface JsonServerOptions {
   readonly routes: Routes | Handler
   /** 0 selects a free port. */
   readonly port: number
+  /** Serves https with this key and certificate, as PEM. */
+  readonly tls?: { readonly key: string; readonly cert: string }
   /** Maps an error of a handler to a response. Other errors are logged and answered with 500. */
   readonly mapError?: (error: unknown) => HttpResult | undefined
 }
@@ -55,16 +62,19 @@ export const errorResult = (status: number, error: string, headers: Record<strin
 
 /** Starts a JSON server on the loopback address. Rejects if the port is not available. */
 export const startJsonServer = async (options: JsonServerOptions): Promise<JsonServer> => {
-  const server = createServer({ requestTimeout: requestMillisMax }, (request, response) => {
+  const { tls } = options
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     void handle(options, request).then((result) => send(result, response))
-  })
+  }
+  const limits = { requestTimeout: requestMillisMax }
+  const server = tls === undefined ? createServer(limits, serve) : createTlsServer({ ...limits, ...tls }, serve)
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
     server.listen(options.port, "127.0.0.1", resolve)
   })
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
@@ -98,12 +108,17 @@ export const route = async (routes: Routes, path: string, request: IncomingMessa
   return handler(request)
 }
 
-const send = (result: HttpResult, response: ServerResponse): void => {
+const send = async (result: HttpResult, response: ServerResponse): Promise<void> => {
   if (result === "drop") return void response.destroy()
   if (result === "hang") {
     const timer = setTimeout(() => response.destroy(), hangMillisMax)
     response.once("close", () => clearTimeout(timer))
     return
+  }
+  if ("lines" in result) {
+    response.writeHead(result.status, { "Content-Type": "application/x-ndjson" })
+    for await (const line of result.lines) response.write(`${JSON.stringify(line)}\n`)
+    return void response.end()
   }
   response.writeHead(result.status, { "Content-Type": "application/json", ...result.headers })
   response.end(JSON.stringify(result.body))
