@@ -109,27 +109,13 @@ export const describeChain = (
   }
 }
 
-/** The public part of the description, in `deployment.json`. The keys are in a file of their own. */
-const Deployment = Schema.Struct({
-  rpcUrl: Schema.String,
-  chainId: Schema.Int,
-  network: Schema.String,
-  asset: Schema.String,
-  assetName: Schema.String,
-  assetVersion: Schema.optionalKey(Schema.String),
-  decimals: Schema.Int,
-  payTo: Schema.String,
-  wallets: Schema.Array(Schema.String),
-  facilitator: Schema.String,
-  refund: Schema.String
-})
-
-const decodeDeployment = Schema.decodeUnknownSync(Schema.fromJsonString(Deployment))
+/** The field of `deployment.json` that is read again. */
+const decodeDeployment = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ rpcUrl: Schema.String })))
 const deploymentPath = (dataDir: string): string => join(dataDir, "deployment.json")
 
-/** Writes `deployment.json`, which describes the deployment to people and other processes. */
+/** Writes `deployment.json`, which describes the deployment to people and other processes. The keys are in a file of their own. */
 export const writeDeployment = async (dataDir: string, chain: ChainDescription): Promise<void> => {
-  const deployment: typeof Deployment.Type = {
+  const deployment = {
     rpcUrl: chain.rpcUrl,
     chainId: chain.chainId,
     network: chain.network,

@@ -4,8 +4,6 @@ import { readFileSync } from "node:fs"
 /** A running process in the system's process table. */
 export interface ProcessEntry {
   readonly parent: number
-  /** Differs between processes that had the same pid. */
-  readonly startedAt: string
   readonly command: ReadonlyArray<string>
 }
 
@@ -38,9 +36,8 @@ const readProc = (pid: number): ProcessEntry | undefined => {
   const fields = readStat(pid)
   if (fields === undefined) return undefined
   try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)
-    return { parent: Number(fields[1]), startedAt: `${boot} ${fields[19]}`, command }
+    return { parent: Number(fields[1]), command }
   } catch {
     return undefined
   }
@@ -48,14 +45,10 @@ const readProc = (pid: number): ProcessEntry | undefined => {
 
 const askPs = (pid: number): ProcessEntry | undefined => {
   try {
-    const line = execFileSync("ps", ["-o", "ppid=,stat=,lstart=,command=", "-p", `${pid}`], {
-      encoding: "utf8",
-      stdio: "pipe"
-    })
-    // lstart has five words, for example `Sat Nov 21 08:57:23 2026`.
-    const [parent, state, ...rest] = line.trim().split(/\s+/)
-    if (state === undefined || state.startsWith("Z")) return undefined
-    return { parent: Number(parent), startedAt: rest.slice(0, 5).join(" "), command: rest.slice(5) }
+    const options = { encoding: "utf8", stdio: "pipe" } as const
+    const line = execFileSync("ps", ["-o", "ppid=,stat=,command=", "-p", `${pid}`], options)
+    const [parent, state, ...command] = line.trim().split(/\s+/)
+    return state === undefined || state.startsWith("Z") ? undefined : { parent: Number(parent), command }
   } catch {
     return undefined
   }

@@ -28,8 +28,14 @@ const define =
     start(Schema.decodeUnknownSync(Schema.fromJsonString(options))(json), signal)
 
 const Port = Schema.optionalKey(Schema.Int)
-const GasSponsoring = Schema.optionalKey(Schema.Literal("eip2612"))
-const TransferMethod = Schema.optionalKey(Schema.Literals(["eip3009", "permit2"]))
+/** The token and the chain of a facilitator. */
+const facilitated = {
+  rpcUrl: Schema.NonEmptyString,
+  chainId: Schema.Int,
+  asset: Schema.NonEmptyString,
+  transferMethod: Schema.optionalKey(Schema.Literals(["eip3009", "permit2"])),
+  gasSponsoring: Schema.optionalKey(Schema.Literal("eip2612"))
+}
 
 // Modules are imported on demand: each process loads only its own stand-in.
 const standIns = {
@@ -55,22 +61,8 @@ const standIns = {
   ),
   facilitator: define(
     Schema.Struct({
-      rpcUrl: Schema.NonEmptyString,
-      chainId: Schema.Int,
-      asset: Schema.NonEmptyString,
-      transferMethod: TransferMethod,
-      gasSponsoring: GasSponsoring,
-      others: Schema.optionalKey(
-        Schema.Array(
-          Schema.Struct({
-            rpcUrl: Schema.NonEmptyString,
-            chainId: Schema.Int,
-            asset: Schema.NonEmptyString,
-            transferMethod: TransferMethod,
-            gasSponsoring: GasSponsoring
-          })
-        )
-      ),
+      ...facilitated,
+      others: Schema.optionalKey(Schema.Array(Schema.Struct(facilitated))),
       privateKey: Schema.TemplateLiteral(["0x", Schema.String]),
       faucetKey: Schema.optionalKey(Schema.TemplateLiteral(["0x", Schema.String])),
       port: Port,
