@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import { Agent } from "node:https"
+import type { Agent } from "node:https"
 import {
   AgentCallback,
   type AgentAddress,
@@ -13,7 +13,7 @@ import {
 import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
 import { makeAnswerReader } from "./AnswerReader.ts"
 import { type AllowedAgent, type CallbackUrl, hasUsualPort, readCallbackUrl, UNUSABLE_HOST } from "./CallbackUrl.ts"
-import { type Exchange, exchangeOnce, unreachable } from "./Exchange.ts"
+import { type Exchange, exchangeOnce, openConnections, unreachable } from "./Exchange.ts"
 import { publicAddresses, resolveByDns, type ResolveHost } from "./HostAddresses.ts"
 
 /** Limits of an agent's answer, in milliseconds and bytes. */
@@ -205,19 +205,12 @@ export const layer = (options: AgentCallbackOptions = {}): Layer.Layer<AgentCall
   Layer.effect(
     AgentCallback,
     Effect.gen(function* () {
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new Agent({
-              keepAlive: true,
-              timeout: IDLE_TIMEOUT,
-              maxSockets: SOCKETS_PER_HOST,
-              maxFreeSockets: SOCKETS_IDLE_PER_HOST,
-              maxTotalSockets: SOCKETS_TOTAL
-            })
-        ),
-        (open) => Effect.sync(() => open.destroy())
-      )
+      const agent = yield* openConnections({
+        timeout: IDLE_TIMEOUT,
+        maxSockets: SOCKETS_PER_HOST,
+        maxFreeSockets: SOCKETS_IDLE_PER_HOST,
+        maxTotalSockets: SOCKETS_TOTAL
+      })
       const allow = options.allow ?? []
       const resolve = options.resolve ?? resolveByDns
       const limits = { ...DEFAULT_ANSWER_LIMITS, ...options.limits }

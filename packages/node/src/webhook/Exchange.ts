@@ -1,8 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
-import { type Agent, request as httpsRequest } from "node:https"
+import { Agent, type AgentOptions, request as httpsRequest } from "node:https"
 import type { Socket } from "node:net"
 import { AgentUnreachable } from "@agentos/core"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { BadAnswer } from "./AnswerReader.ts"
 import type { CallbackUrl } from "./CallbackUrl.ts"
 import { lookupOf, mayBeConnected, NotPublic, type ResolveHost } from "./HostAddresses.ts"
@@ -28,6 +28,13 @@ export interface Exchange {
   /** Reads the answer, and calls `done` at its end, or earlier if the rest is not needed or reading fails. */
   readonly read: (response: IncomingMessage, done: (error?: Error) => void) => void
 }
+
+/** Opens the connections that exchanges keep for later ones. They close with the scope. */
+export const openConnections = (limits: AgentOptions): Effect.Effect<Agent, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Agent({ keepAlive: true, ...limits })),
+    (agent) => Effect.sync(() => agent.destroy())
+  )
 
 export const unreachable = (reason: AgentUnreachable["reason"], message: string) =>
   new AgentUnreachable({ reason, message })

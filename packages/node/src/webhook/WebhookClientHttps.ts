@@ -2,10 +2,9 @@ import { Timestamp, WebhookClient, type WebhookRequest, WebhookUnreachable } fro
 import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import type { IncomingMessage } from "node:http"
-import { Agent } from "node:https"
 import { inTime, REFUSAL_MILLIS, refusalWith, traceHeaders } from "./AgentCallbackHttps.ts"
 import { type AllowedAgent, readCallbackUrl } from "./CallbackUrl.ts"
-import { exchangeOnce, unreachable } from "./Exchange.ts"
+import { exchangeOnce, openConnections, unreachable } from "./Exchange.ts"
 import { resolveByDns, type ResolveHost } from "./HostAddresses.ts"
 
 export interface WebhookClientOptions {
@@ -95,18 +94,11 @@ export const layer = (options: WebhookClientOptions = {}): Layer.Layer<WebhookCl
   Layer.effect(
     WebhookClient,
     Effect.gen(function* () {
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new Agent({
-              keepAlive: true,
-              timeout: IDLE_TIMEOUT,
-              maxFreeSockets: SOCKETS_IDLE_PER_HOST,
-              maxTotalSockets: SOCKETS_TOTAL
-            })
-        ),
-        (open) => Effect.sync(() => open.destroy())
-      )
+      const agent = yield* openConnections({
+        timeout: IDLE_TIMEOUT,
+        maxFreeSockets: SOCKETS_IDLE_PER_HOST,
+        maxTotalSockets: SOCKETS_TOTAL
+      })
       const allow = options.allow ?? []
       const resolve = options.resolve ?? resolveByDns
       const timeoutMillis = options.timeoutMillis ?? TIMEOUT_MILLIS
