@@ -1,7 +1,8 @@
 import { Failure, usageError } from "@agentos/node/command-line"
 import type { SettingFlags } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
-import { callerOf, countOf } from "../output/Wording.ts"
+import { callPartner, countOf } from "../output/Wording.ts"
+import type { ListedMessage } from "../mail/Inbox.ts"
 import type { Connection } from "../server/Connection.ts"
 import { collectPages } from "../server/Pages.ts"
 import type { DataOf, Server } from "../server/Server.ts"
@@ -137,25 +138,22 @@ export const findNumber = async (client: Server, text: string): Promise<DataOf<"
 export const numberIdOf = async (client: Server, text: string): Promise<string> =>
   UUID.test(text) ? text.toLowerCase() : (await findNumber(client, text)).phoneNumberId
 
-type ListedMessage = Extract<DataOf<"queryMessages">, { readonly items: unknown }>["items"][number]
-
-const messagesOf = async (
+/** Lists messages, the newest first. */
+const listMessages = (
   client: Server,
   limit: number,
-  direction?: "inbound"
-): Promise<ReadonlyArray<ListedMessage>> => {
-  const { items } = await collectPages(limit, undefined, async (size, cursor) => {
-    const data = await client.call("queryMessages", { query: { direction, limit: size, cursor } })
+  filter: { readonly direction?: "inbound" | undefined; readonly mailboxId?: string } = {}
+) =>
+  collectPages<ListedMessage>(limit, undefined, async (size, cursor) => {
+    const data = await client.call("queryMessages", { query: { ...filter, limit: size, cursor } })
     return "items" in data ? data : { items: [], nextCursor: null }
   })
-  return items
-}
 
 const messageAbout = ({ direction, from, subject, to }: ListedMessage): string =>
   `${direction === "inbound" ? `from ${from}` : `to ${to.join(", ")}`}: ${subject}`
 
 const newestMessage = async (client: Server, direction?: "inbound"): Promise<ListedMessage> => {
-  const [newest] = await messagesOf(client, 1, direction)
+  const [newest] = (await listMessages(client, 1, { direction })).items
   if (newest === undefined) throw notFound(MESSAGE, LATEST)
   return newest
 }
@@ -168,23 +166,14 @@ export const messageIdOf = async (client: Server, text: string, direction?: "inb
   if (UUID.test(text)) return text.toLowerCase()
   if (text === LATEST) return (await newestMessage(client, direction)).messageId
   requirePart(MESSAGE, text)
-  const items = await messagesOf(client, SEARCHED)
-  return onlyOf(
-    MESSAGE,
-    text,
-    withPart(
-      text,
-      items.map((item) => ({ id: item.messageId, about: messageAbout(item) }))
-    )
-  )
+  const { items } = await listMessages(client, SEARCHED)
+  const candidates = items.map((item) => ({ id: item.messageId, about: messageAbout(item) }))
+  return onlyOf(MESSAGE, text, withPart(text, candidates))
 }
 
 /** Counts the messages of a mailbox in words: `with its 12 messages`. */
 export const messageCount = async (client: Server, mailboxId: string): Promise<string> => {
-  const { items, nextCursor } = await collectPages(SEARCHED, undefined, async (limit, cursor) => {
-    const data = await client.call("queryMessages", { query: { mailboxId, limit, cursor } })
-    return "items" in data ? data : { items: [], nextCursor: null }
-  })
+  const { items, nextCursor } = await listMessages(client, SEARCHED, { mailboxId })
   if (items.length === 0) return "which has no messages"
   return `with its ${nextCursor === null ? countOf(items.length, "message") : `more than ${SEARCHED} messages`}`
 }
@@ -193,15 +182,10 @@ export const messageCount = async (client: Server, mailboxId: string): Promise<s
 export const threadIdOf = async (client: Server, text: string): Promise<string> => {
   if (text === LATEST) return (await newestMessage(client)).threadId
   if (UUID.test(text) || !PART.test(text)) return text
-  const threads = new Map((await messagesOf(client, SEARCHED)).map((item) => [item.threadId, messageAbout(item)]))
-  return onlyOf(
-    { ...MESSAGE, noun: "thread" },
-    text,
-    withPart(
-      text,
-      [...threads].map(([id, about]) => ({ id, about }))
-    )
-  )
+  const { items } = await listMessages(client, SEARCHED)
+  const threads = new Map(items.map((item) => [item.threadId, messageAbout(item)]))
+  const candidates = Array.from(threads, ([id, about]) => ({ id, about }))
+  return onlyOf({ ...MESSAGE, noun: "thread" }, text, withPart(text, candidates))
 }
 
 /** Returns the id of a call that is given by id, a part of it, or as `latest`. */
@@ -211,10 +195,7 @@ export const callIdOf = async (client: Server, text: string): Promise<string> =>
   const { items } = await collectPages(text === LATEST ? 1 : SEARCHED, undefined, (limit, cursor) =>
     client.call("listCalls", { query: { limit, cursor } })
   )
-  const found = items.map(({ callId, direction, fromNumber, fromWithheld, status, toNumber }) => ({
-    id: callId,
-    about: `${direction === "inbound" ? `from ${callerOf(fromNumber, fromWithheld)}` : `to ${toNumber}`}, ${status}`
-  }))
+  const found = items.map((call) => ({ id: call.callId, about: callPartner(call) }))
   return onlyOf(CALL, text, text === LATEST ? found : withPart(text, found))
 }
 
@@ -249,14 +230,8 @@ export const paymentIdOf = async (context: Context, text: string): Promise<strin
     if (newest === undefined) throw notFound(PAYMENT, LATEST)
     return newest.id
   }
-  return onlyOf(
-    PAYMENT,
-    text,
-    withPart(
-      text,
-      entries.map(({ id, serviceId }) => ({ id, about: serviceId }))
-    )
-  )
+  const candidates = entries.map(({ id, serviceId }) => ({ id, about: serviceId }))
+  return onlyOf(PAYMENT, text, withPart(text, candidates))
 }
 
 /** Returns the id of a mailbox, number or call. */

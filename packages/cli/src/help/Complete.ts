@@ -8,7 +8,7 @@ import {
 } from "@agentos/node/command-line"
 import { GLOBAL_FLAGS, type GlobalValues } from "../context/Flags.ts"
 import type { Host } from "../host/Host.ts"
-import { callerOf } from "../output/Wording.ts"
+import { callPartner } from "../output/Wording.ts"
 
 /** How long a press of Tab may take. */
 const TIMEOUT_MILLIS = 1_500
@@ -124,32 +124,28 @@ const resourceCandidates = async (
 ): Promise<ReadonlyArray<Candidate>> => {
   const { connect, connectWithToken } = await import("../server/Connection.ts")
   const context = { host, globals, output: new Output(host, { json: false, quiet: true, color: false }) }
+  const client = async () => (await connectWithToken(context)).client
+  const query = { limit: PAGE_SIZE }
   switch (kind) {
     case "mailbox": {
-      const { items } = await (await connectWithToken(context)).client.call("listMailboxes")
+      const { items } = await (await client()).call("listMailboxes")
       return items.map(({ address, localPart }) => ({ word: localPart, does: address }))
     }
     case "message": {
-      const { client } = await connectWithToken(context)
-      const data = await client.call("queryMessages", { query: { limit: PAGE_SIZE } })
+      const data = await (await client()).call("queryMessages", { query })
       const items = "items" in data ? data.items : []
       return items.map(({ from, messageId, subject }) => ({ word: messageId, does: `${from}: ${subject}` }))
     }
     case "number": {
-      const { items } = await (await connectWithToken(context)).client.call("listNumbers")
+      const { items } = await (await client()).call("listNumbers")
       return items.map(({ agentName, number }) => ({ word: number, does: agentName }))
     }
     case "call": {
-      const { client } = await connectWithToken(context)
-      const { items } = await client.call("listCalls", { query: { limit: PAGE_SIZE } })
-      return items.map(({ callId, direction, fromNumber, fromWithheld, status, toNumber }) => ({
-        word: callId,
-        does: `${direction === "inbound" ? `from ${callerOf(fromNumber, fromWithheld)}` : `to ${toNumber}`}, ${status}`
-      }))
+      const { items } = await (await client()).call("listCalls", { query })
+      return items.map((call) => ({ word: call.callId, does: callPartner(call) }))
     }
     case "event": {
-      const { client } = await connectWithToken(context)
-      const { items } = await client.call("replayEvents", { query: { limit: PAGE_SIZE } })
+      const { items } = await (await client()).call("replayEvents", { query })
       return items.map(({ eventId, type }) => ({ word: eventId, does: type }))
     }
     case "service": {

@@ -37,6 +37,19 @@ export const minuteOf = (iso: string | null | undefined): string | null => timeO
 export const callerOf = (number: string | null, withheld: string | null): string =>
   number ?? `withheld (${withheld ?? "unknown"})`
 
+/** Tells with whom a call is: `from +12025550123, completed`. */
+export const callPartner = (call: {
+  readonly direction: string
+  readonly fromNumber: string | null
+  readonly fromWithheld: string | null
+  readonly toNumber: string
+  readonly status: string
+}): string => {
+  const partner =
+    call.direction === "inbound" ? `from ${callerOf(call.fromNumber, call.fromWithheld)}` : `to ${call.toNumber}`
+  return `${partner}, ${call.status}`
+}
+
 /** Shortens an address or a hash of a chain for a table: `0x779D…3736`. */
 export const shortAddress = (text: string): string =>
   /^0x[\da-fA-F]{40,}$/.test(text) ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
