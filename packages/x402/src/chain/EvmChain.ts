@@ -5,7 +5,6 @@ import {
   type Client,
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
-  createClient,
   type Hex,
   HttpRequestError,
   numberToHex,
@@ -18,7 +17,7 @@ import {
 } from "viem"
 import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
 import { findBeginning } from "./BlockSearch.ts"
-import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
+import { isOutage, nodeMessages, rpcClient } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
 import { type TokenTransfer, TRANSFER, transferIn, type TransactionLog } from "./TransferEvent.ts"
 import type { CallOutcome, SimulatedCall } from "../network/SimulatedCall.ts"
@@ -95,8 +94,6 @@ export const LOG_QUESTIONS_MAX = 100
 
 const DEFAULT_TIMEOUT_MILLIS = 10_000
 const DEFAULT_LOG_BLOCKS = 1_000
-/** Size limit of a node's response. */
-const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /** ERC-20. */
 const BALANCE_OF = toFunctionSelector("balanceOf(address)")
@@ -109,14 +106,7 @@ class FunctionMissing extends Error {}
 export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
   const rpcUrl = Redacted.value(config.rpcUrl)
-  const client = createClient({
-    transport: rpcTransport({
-      url: rpcUrl,
-      timeoutMillis: Math.max(1, Math.floor(timeoutMillis / 2)),
-      answerBytesMax: ANSWER_BYTES_MAX
-    }),
-    cacheTime: 0
-  })
+  const client = rpcClient(rpcUrl, Math.max(1, Math.floor(timeoutMillis / 2)))
 
   const failed = (cause: unknown) =>
     new ProviderError({
@@ -142,7 +132,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       return BigInt(word)
     })
 
-  const blockTime = (block: { readonly blockTag: "latest" } | { readonly blockNumber: bigint }) =>
+  const blockTime = (block: { readonly blockTag: "latest" | "finalized" } | { readonly blockNumber: bigint }) =>
     ask(async () => {
       const { number, timestamp } = await getBlock(client, block)
       return { number, timestamp }
@@ -197,10 +187,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     chainId: ask(async () => BigInt(await getChainId(client))),
     // getBlockNumber is not used, because it may return a cached answer.
     latestBlock: ask(async () => BigInt(await client.request({ method: "eth_blockNumber" }))),
-    finalizedBlock: ask(async () => {
-      const { number, timestamp } = await getBlock(client, { blockTag: "finalized" })
-      return { number, timestamp }
-    }),
+    finalizedBlock: blockTime({ blockTag: "finalized" }),
     ask,
     readWord,
     logs,

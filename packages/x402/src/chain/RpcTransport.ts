@@ -1,4 +1,13 @@
-import { BaseError, createTransport, HttpRequestError, RpcRequestError, TimeoutError, type Transport } from "viem"
+import {
+  BaseError,
+  type Client,
+  createClient,
+  createTransport,
+  HttpRequestError,
+  RpcRequestError,
+  TimeoutError,
+  type Transport
+} from "viem"
 import { exchangeHttp, ExchangeTimeout, isSuccess } from "../HttpExchange.ts"
 
 export interface RpcTransportOptions {
@@ -95,6 +104,13 @@ export const rpcTransport = ({ answerBytesMax, timeoutMillis, url }: RpcTranspor
       }
     })
 }
+
+/** Size limit of a node's response. */
+const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
+
+/** Makes a client of a node that caches nothing. */
+export const rpcClient = (url: string, timeoutMillis: number): Client =>
+  createClient({ transport: rpcTransport({ url, timeoutMillis, answerBytesMax: ANSWER_BYTES_MAX }), cacheTime: 0 })
 
 const failureOf = (answer: unknown): RpcAnswer["error"] =>
   typeof answer === "object" && answer !== null ? (answer as RpcAnswer).error : undefined

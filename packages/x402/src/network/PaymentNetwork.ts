@@ -179,46 +179,12 @@ export const offer = Effect.fnUntraced(function* (
   )
   const reference = config.network.slice("eip155:".length)
   const [asset, payTo] = [getAddress(config.asset), getAddress(config.payTo)]
-  if (asset === payTo) {
-    return yield* misconfigured(`Payment network ${config.network}: payTo is the token's own contract.`)
-  }
   const recipients = [payTo, ...(config.formerPayTo ?? [])].map(lowerCase)
   const refundWallets = refundWalletsOf(config)
-  for (const [role, address] of [
-    ...recipients.map((recipient, place) => [place === 0 ? "payTo" : "a former payTo", recipient] as const),
-    ["the token's own contract", asset] as const
-  ]) {
-    if (refundWallets.includes(lowerCase(address))) {
-      return yield* misconfigured(
-        `Payment network ${config.network}: a refund wallet is ${role}; give it one of its own.`
-      )
-    }
-  }
   const transferMethod = config.transferMethod ?? "eip3009"
-  if (transferMethod === "eip3009" && config.version === undefined) {
-    return yield* misconfigured(
-      `Payment network ${config.network}: version is missing. transferMethod eip3009 requires the version of the token's EIP-712 domain.`
-    )
-  }
-  if (config.gasSponsoring !== undefined && transferMethod !== "permit2") {
-    return yield* misconfigured(`Payment network ${config.network}: gasSponsoring requires transferMethod permit2.`)
-  }
-  if (config.gasSponsoring === "eip2612" && config.version === undefined) {
-    return yield* misconfigured(
-      `Payment network ${config.network}: gasSponsoring eip2612 requires the version of the token's EIP-712 domain.`
-    )
-  }
   const factories = (config.smartAccountFactories ?? []).map(lowerCase)
-  if (factories.length > 0 && config.smartAccounts !== true) {
-    return yield* misconfigured(
-      `Payment network ${config.network}: smartAccountFactories requires smartAccounts to be true.`
-    )
-  }
-  if (factories.length > 0 && transferMethod !== "eip3009") {
-    return yield* misconfigured(
-      `Payment network ${config.network}: smartAccountFactories requires transferMethod to be eip3009.`
-    )
-  }
+  const contradiction = contradictionIn({ config, transferMethod, asset, payTo, recipients, factories, refundWallets })
+  if (contradiction !== undefined) return yield* misconfigured(`Payment network ${config.network}: ${contradiction}`)
   return {
     config,
     network: `eip155:${reference}`,
@@ -232,6 +198,38 @@ export const offer = Effect.fnUntraced(function* (
     refundWallets
   }
 })
+
+/** Returns how a configuration contradicts itself; undefined if it does not. */
+const contradictionIn = ({
+  asset,
+  config: { gasSponsoring, smartAccounts, version },
+  factories,
+  payTo,
+  recipients,
+  refundWallets,
+  transferMethod
+}: Omit<OfferedNetwork, "network" | "chainId" | "unitsPerPriceUnit">): string | undefined => {
+  if (asset === payTo) return "payTo is the token's own contract."
+  const refunding = recipients.findIndex((recipient) => refundWallets.includes(recipient))
+  if (refunding >= 0) {
+    return `a refund wallet is ${refunding === 0 ? "payTo" : "a former payTo"}; give it one of its own.`
+  }
+  if (refundWallets.includes(lowerCase(asset))) {
+    return "a refund wallet is the token's own contract; give it one of its own."
+  }
+  if (transferMethod === "eip3009" && version === undefined) {
+    return "version is missing. transferMethod eip3009 requires the version of the token's EIP-712 domain."
+  }
+  if (gasSponsoring !== undefined && transferMethod !== "permit2") {
+    return "gasSponsoring requires transferMethod permit2."
+  }
+  if (gasSponsoring === "eip2612" && version === undefined) {
+    return "gasSponsoring eip2612 requires the version of the token's EIP-712 domain."
+  }
+  if (factories.length === 0) return undefined
+  if (smartAccounts !== true) return "smartAccountFactories requires smartAccounts to be true."
+  return transferMethod === "eip3009" ? undefined : "smartAccountFactories requires transferMethod to be eip3009."
+}
 
 const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCase()}`
 

@@ -1,4 +1,4 @@
-import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex } from "viem"
+import { type Address, concat, type Hex, keccak256, numberToHex, pad, stringToHex } from "viem"
 
 /** The domain of a contract for which typed data is signed (https://eips.ethereum.org/EIPS/eip-712). */
 export interface TypedDomain {
@@ -9,19 +9,21 @@ export interface TypedDomain {
   readonly verifyingContract: Address
 }
 
-const typeHash = (version: string): Hex =>
-  keccak256(stringToHex(`EIP712Domain(string name,${version}uint256 chainId,address verifyingContract)`))
-const TYPE_HASH = typeHash("string version,")
-const TYPE_HASH_WITHOUT_VERSION = typeHash("")
-const BYTES32 = { type: "bytes32" } as const
-const ENDS = [{ type: "uint256" }, { type: "address" }] as const
-const PARAMETERS = [BYTES32, BYTES32, BYTES32, ...ENDS] as const
-const PARAMETERS_WITHOUT_VERSION = [BYTES32, BYTES32, ...ENDS] as const
+/** Returns the hash of a text: of a type, or of a field. */
+export const hashOf = (text: string): Hex => keccak256(stringToHex(text))
+
+/** Returns a number as the 32 bytes of its ABI. A coder that reads an ABI takes ten times as long. */
+export const wordOf = (value: bigint): Hex => numberToHex(value, { size: 32 })
+
+/** Returns the 32 bytes that are signed for a message, by the hash of its domain, the hash of its type and its fields. */
+export const typedDigest = (separator: Hex, typeHash: Hex, fields: ReadonlyArray<Hex>): Hex =>
+  keccak256(concat(["0x1901", separator, keccak256(concat([typeHash, ...fields]))]))
+
+const TYPE_HASH = hashOf("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")
+const TYPE_HASH_WITHOUT_VERSION = hashOf("EIP712Domain(string name,uint256 chainId,address verifyingContract)")
 
 /** The hash of a domain without fields. Some signers take typed data without `types.EIP712Domain` for such. */
-export const EMPTY_SEPARATOR: Hex = keccak256(keccak256(stringToHex("EIP712Domain()")))
-
-const hashed = (text: string): Hex => keccak256(stringToHex(text))
+export const EMPTY_SEPARATOR: Hex = keccak256(hashOf("EIP712Domain()"))
 
 /**
  * Returns the hash of a domain (EIP-712, "Definition of domainSeparator"), as DOMAIN_SEPARATOR of its contract
@@ -29,12 +31,11 @@ const hashed = (text: string): Hex => keccak256(stringToHex(text))
  */
 export const domainSeparator = ({ chainId, name, verifyingContract, version }: TypedDomain): Hex =>
   keccak256(
-    version === undefined
-      ? encodeAbiParameters(PARAMETERS_WITHOUT_VERSION, [
-          TYPE_HASH_WITHOUT_VERSION,
-          hashed(name),
-          chainId,
-          verifyingContract
-        ])
-      : encodeAbiParameters(PARAMETERS, [TYPE_HASH, hashed(name), hashed(version), chainId, verifyingContract])
+    concat([
+      ...(version === undefined
+        ? [TYPE_HASH_WITHOUT_VERSION, hashOf(name)]
+        : [TYPE_HASH, hashOf(name), hashOf(version)]),
+      wordOf(chainId),
+      pad(verifyingContract)
+    ])
   )

@@ -1,16 +1,12 @@
-import { concat, type Hex, keccak256, numberToHex, pad, stringToHex } from "viem"
+import { type Hex, pad } from "viem"
 import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
+import { hashOf, typedDigest, wordOf } from "../../network/TypedDomain.ts"
 
-const TYPE_HASH = keccak256(
-  stringToHex(
-    "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
-  )
+const TYPE_HASH = hashOf(
+  "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
 )
 
-/** Returns a number as the 32 bytes of its ABI. */
-export const wordOf = (value: bigint): Hex => numberToHex(value, { size: 32 })
-
-/** Returns the ABI of a message: 32 bytes for each field. A coder that reads an ABI takes ten times as long. */
+/** Returns the ABI of a message: 32 bytes for each field. */
 export const wordsOf = ({
   from,
   nonce,
@@ -33,4 +29,4 @@ export const wordsOf = ({
  * it never changes.
  */
 export const digest = (separator: Hex, message: AuthorizedTransfer): Hex =>
-  keccak256(concat(["0x1901", separator, keccak256(concat([TYPE_HASH, ...wordsOf(message)]))]))
+  typedDigest(separator, TYPE_HASH, wordsOf(message))

@@ -9,7 +9,8 @@ import {
   splitSignature,
   TRANSFER_GAS_MAX
 } from "../../network/SimulatedCall.ts"
-import { wordOf, wordsOf } from "./TransferAuthorization.ts"
+import { wordOf } from "../../network/TypedDomain.ts"
+import { wordsOf } from "./TransferAuthorization.ts"
 
 /** EIP-3009 has the first form; tokens that take signatures of smart accounts also have the second. */
 const ECDSA_TRANSFER = toFunctionSelector(

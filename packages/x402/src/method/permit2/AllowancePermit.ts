@@ -1,36 +1,26 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
-import { type Address, concat, type Hex, keccak256, numberToHex, pad, stringToHex, toFunctionSelector } from "viem"
+import { type Address, concat, type Hex, pad, toFunctionSelector } from "viem"
 import type { EvmChain } from "../../chain/EvmChain.ts"
 import type { AllowancePermit } from "../../header/GasSponsoring.ts"
 import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
 import { PERMIT2 } from "../../network/Permit2Address.ts"
 import { misconfigured, type OfferedNetwork } from "../../network/PaymentNetwork.ts"
 import type { Signer } from "../../network/Signer.ts"
+import { hashOf, typedDigest, wordOf } from "../../network/TypedDomain.ts"
 
 /*
  * The permit of EIP-2612 (https://eips.ethereum.org/EIPS/eip-2612) with which a payer allows Permit2 the amount of one payment.
  */
 
-const TYPE_HASH = keccak256(
-  stringToHex("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)")
-)
-
-const wordOf = (value: bigint): Hex => numberToHex(value, { size: 32 })
+const TYPE_HASH = hashOf("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)")
 
 /** Returns the 32 bytes that a payer signs, in the EIP-712 domain of the token. */
 export const permitDigest = (
   separator: Hex,
   { from, value }: Pick<AuthorizedTransfer, "from" | "value">,
   { deadline, nonce }: AllowancePermit
-): Hex =>
-  keccak256(
-    concat([
-      "0x1901",
-      separator,
-      keccak256(concat([TYPE_HASH, pad(from), pad(PERMIT2), wordOf(value), wordOf(nonce), wordOf(deadline)]))
-    ])
-  )
+): Hex => typedDigest(separator, TYPE_HASH, [pad(from), pad(PERMIT2), wordOf(value), wordOf(nonce), wordOf(deadline)])
 
 const NONCES = toFunctionSelector("nonces(address)")
 /** Reads the nonce of the next permit of a wallet. */

@@ -5,16 +5,14 @@ import {
   encodeFunctionData,
   type Hex,
   keccak256,
-  numberToHex,
   pad,
   parseAbi,
-  slice,
-  stringToHex
+  slice
 } from "viem"
 import type { AllowancePermit } from "../../header/GasSponsoring.ts"
 import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
 import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
-import { domainSeparator } from "../../network/TypedDomain.ts"
+import { domainSeparator, hashOf, typedDigest, wordOf } from "../../network/TypedDomain.ts"
 
 /*
  * The message that a payer signs: PermitWitnessTransferFrom of Permit2 (https://github.com/Uniswap/permit2,
@@ -24,17 +22,13 @@ import { domainSeparator } from "../../network/TypedDomain.ts"
 const PERMISSIONS_TYPE = "TokenPermissions(address token,uint256 amount)"
 const WITNESS_TYPE = "Witness(address to,uint256 validAfter)"
 
-const typeHash = (text: string): Hex => keccak256(stringToHex(text))
-const PERMISSIONS_TYPE_HASH = typeHash(PERMISSIONS_TYPE)
-export const WITNESS_TYPE_HASH = typeHash(WITNESS_TYPE)
-const TYPE_HASH = typeHash(
+const PERMISSIONS_TYPE_HASH = hashOf(PERMISSIONS_TYPE)
+export const WITNESS_TYPE_HASH = hashOf(WITNESS_TYPE)
+const TYPE_HASH = hashOf(
   "PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,Witness witness)" +
     PERMISSIONS_TYPE +
     WITNESS_TYPE
 )
-
-/** Returns a number as the 32 bytes of its ABI. A coder that reads an ABI takes ten times as long. */
-const wordOf = (value: bigint): Hex => numberToHex(value, { size: 32 })
 
 const hashPair = (hash: Hex, address: Address, value: bigint): Hex =>
   keccak256(concat([hash, pad(address), wordOf(value)]))
@@ -45,22 +39,13 @@ export const permit2Separator = (chainId: bigint): Hex =>
 
 /** Returns the 32 bytes that a payer signs. The caller hashes the domain once, since it never changes. */
 export const digest = (separator: Hex, asset: Address, transfer: AuthorizedTransfer): Hex =>
-  keccak256(
-    concat([
-      "0x1901",
-      separator,
-      keccak256(
-        concat([
-          TYPE_HASH,
-          hashPair(PERMISSIONS_TYPE_HASH, asset, transfer.value),
-          pad(PERMIT2_PROXY),
-          transfer.nonce,
-          wordOf(transfer.validBefore),
-          hashPair(WITNESS_TYPE_HASH, transfer.to, transfer.validAfter)
-        ])
-      )
-    ])
-  )
+  typedDigest(separator, TYPE_HASH, [
+    hashPair(PERMISSIONS_TYPE_HASH, asset, transfer.value),
+    pad(PERMIT2_PROXY),
+    transfer.nonce,
+    wordOf(transfer.validBefore),
+    hashPair(WITNESS_TYPE_HASH, transfer.to, transfer.validAfter)
+  ])
 
 const abi = parseAbi([
   "struct Allowance { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }",
