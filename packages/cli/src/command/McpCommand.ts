@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/node/command-line"
-import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
+import { NETWORK_FLAG, PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import { defineCommand } from "./Command.ts"
 
@@ -23,12 +23,7 @@ export const MCP = defineCommand(
         value: "AMOUNT",
         summary: "Maximum spending in 24 hours in USDT. A lower budget takes precedence."
       },
-      {
-        name: "network",
-        type: "text",
-        value: "ID",
-        summary: "Pay on this network (for example eip155:196) if the server accepts several."
-      },
+      NETWORK_FLAG,
       WALLET_FILE_FLAG,
       PASSWORD_FILE_FLAG
     ],

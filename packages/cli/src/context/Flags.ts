@@ -137,6 +137,13 @@ export const directionFlag = (noun: string) =>
     choices: ["inbound", "outbound"]
   }) as const satisfies FlagSpec
 
+export const NETWORK_FLAG = {
+  name: "network",
+  type: "text",
+  value: "ID",
+  summary: "Pay on this network (for example eip155:196) if the server accepts several."
+} as const satisfies FlagSpec
+
 /** The flags of every command that pays. */
 export const PAY_FLAGS = [
   {
@@ -151,12 +158,7 @@ export const PAY_FLAGS = [
     value: "AMOUNT",
     summary: "Maximum price in USDT. If the price is higher, nothing is signed."
   },
-  {
-    name: "network",
-    type: "text",
-    value: "ID",
-    summary: "Pay on this network (for example eip155:196) if the server accepts several."
-  },
+  NETWORK_FLAG,
   WALLET_FILE_FLAG,
   PASSWORD_FILE_FLAG,
   RPC_URL_FLAG
