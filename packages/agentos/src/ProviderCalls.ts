@@ -6,7 +6,8 @@ import {
   ProviderError,
   type ProviderErrorReason,
   TelephonyProvider,
-  Trace
+  Trace,
+  withoutPersons
 } from "@agentos/core"
 import { Cause, Clock, Effect, Exit, Layer, Metric, Option, Stream } from "effect"
 
@@ -67,10 +68,6 @@ const durationsOf = (attributes: { readonly port: Port; readonly method: string 
     boundaries: BOUNDARIES,
     attributes
   })
-
-/** Replaces mail addresses and telephone numbers, which some providers repeat in their messages. */
-const withoutPersons = (message: string): string =>
-  message.replaceAll(/[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, "…@…").replaceAll(/\+\d{7,15}\b/g, "+…")
 
 interface Failure {
   readonly provider: string

@@ -83,7 +83,8 @@ const operations = {
     { title: "Price", isNumber: true, of: ({ price }) => `${price.amount} ${price.asset}` },
     { title: "Payer", of: ({ payer }) => link("tenants", payer, short(payer)) },
     column("Claimed", "createdAt"),
-    { title: "Next attempt", of: ({ nextAttempt }) => nextAttempt?.kind ?? "–" }
+    { title: "Next attempt", of: ({ nextAttempt }) => nextAttempt?.kind ?? "–" },
+    { title: "Last failed attempt", of: ({ failedAttempt }) => failedAttempt?.reason ?? "–" }
   ]
 }
 

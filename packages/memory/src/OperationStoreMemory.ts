@@ -80,11 +80,14 @@ export const layer = Layer.effect(
             .slice(0, limit)
             .map((operation) => taken(operation, now, leaseMillis))
         ),
-      setNextAttempt: (operationId, fence, next) =>
+      setNextAttempt: (operationId, fence, next, reason) =>
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.fence !== fence || isFinal(operation.state)) return false
-          put({ ...operation, ...dueAfter(now, next) })
+          const { failedAttempt: known, state } = operation
+          const attempts = (known?.state === state ? known.attempts : 0) + 1
+          const failedAttempt = reason === undefined ? known : { state, attempts, at: now, reason }
+          put({ ...operation, failedAttempt, ...dueAfter(now, next) })
           return true
         }),
       makeDue: (operationId) =>
@@ -147,6 +150,7 @@ export const withoutAnswer = (operation: Operation): Operation => {
   return {
     ...operation,
     answer: null,
+    failedAttempt: null,
     receipt: null,
     input: REMOVED,
     plan: REMOVED,

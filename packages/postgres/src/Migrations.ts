@@ -17,6 +17,7 @@ import { addRemovedTurns } from "./migration/0010_removed_turns.ts"
 import { addMailAttempts } from "./migration/0011_mail_attempts.ts"
 import { createIncidents } from "./migration/0012_incidents.ts"
 import { createRetention } from "./migration/0013_retention.ts"
+import { addFailedAttempts } from "./migration/0014_failed_attempts.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -41,7 +42,8 @@ export const SCHEMA: SchemaDefinition = {
     "0010_removed_turns": addRemovedTurns,
     "0011_mail_attempts": addMailAttempts,
     "0012_incidents": createIncidents,
-    "0013_retention": createRetention
+    "0013_retention": createRetention,
+    "0014_failed_attempts": addFailedAttempts
   },
   indexes: [
     {

@@ -59,12 +59,22 @@ export const CHANGEABLE = {
   receipt: Table.textOrNull("receipt")
 }
 
+const FAILED_ATTEMPT = {
+  failedAttempt: Table.groupOrNull({
+    state: Table.literal(OperationState).column("failed_state"),
+    attempts: Table.integer("failed_attempts"),
+    at: Table.moment("failed_at"),
+    reason: Table.text("failed_reason")
+  })
+}
+
 const LEASE = { leasedUntil: Table.momentOrNull("leased_until"), dueAt: Table.momentOrNull("due_at") }
 
 export const OPERATIONS = Table.table("operations", {
   ...CLAIMED,
   ...CHANGEABLE,
   ...LEASE,
+  ...FAILED_ATTEMPT,
   fence: Table.integer("fence")
 })
 
@@ -89,6 +99,7 @@ export const SUMMARIES = Table.table("operations", {
   refundTransaction: CHANGEABLE.refundTransaction,
   failure: CHANGEABLE.failure,
   ...LEASE,
+  ...FAILED_ATTEMPT,
   createdAt: CLAIMED.createdAt,
   updatedAt: CLAIMED.updatedAt
 })

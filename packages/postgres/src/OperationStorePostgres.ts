@@ -67,6 +67,7 @@ const first = Row.first(toOperation)
 /** The assignments that remove what only answers retries. The keys of the proof are columns, and stay. */
 export const withoutAnswer = (sql: Database["Service"]["sql"], digest: Statement.Fragment) => sql`
   answer_created = null, answer_body = null, answer_slots = null, receipt = null, input = 'null', plan = 'null',
+  failed_state = null, failed_attempts = null, failed_at = null, failed_reason = null,
   proof = json_build_object(
     'digest', ${digest}, 'network', network, 'asset', asset, 'payer', payer, 'payTo', terms::json ->> 'payTo',
     'value', amount::text, 'nonce', nonce, 'validAfter', 0, 'validBefore', 0, 'payload', '{}',
@@ -109,6 +110,15 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       const until = next.kind === "none" ? sql`null` : sql`${now} + ${Parameter.integer(next.millis)}`
       return { leased_until: next.kind === "leased" ? until : sql`null`, due_at: until }
     }
+    const failedOf = (reason: string | undefined): Table.Values =>
+      reason === undefined
+        ? {}
+        : {
+            failed_state: sql`state`,
+            failed_attempts: sql`case when failed_state = state then failed_attempts + 1 else 1 end`,
+            failed_at: now,
+            failed_reason: Parameter.text(reason)
+          }
     const taken = (leaseMillis: number) =>
       Table.set(sql, { fence: sql`operations.fence + 1`, ...nextOf({ kind: "leased", millis: leaseMillis }) })
 
@@ -299,11 +309,11 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           first
         ),
       takeDue: (limit, leaseMillis) => Effect.flatMap(orDie(takeDue(limit, leaseMillis)), readable),
-      setNextAttempt: (operationId, fence, next) =>
+      setNextAttempt: (operationId, fence, next, failedReason) =>
         Effect.map(
           orDie(sql`
             with ${clock()}
-            update operations set ${Table.set(sql, nextOf(next))}
+            update operations set ${Table.set(sql, { ...nextOf(next), ...failedOf(failedReason) })}
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
               and due_at is not null
             returning operation_id`),

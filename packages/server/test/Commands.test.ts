@@ -156,6 +156,7 @@ describe("agentos-server", () => {
   })
 
   describe("operations", () => {
+    const NO_WALLET = "No refund wallet is configured"
     const env = useDatabase()
 
     const onDatabase = <A, E>(effect: Effect.Effect<A, E, OperationStore | TenantStore | Transactor | StoreClock>) =>
@@ -176,9 +177,11 @@ describe("agentos-server", () => {
         yield* store.advance(yield* OperationSample.claimed(), {
           to: "refund_due",
           change: { transaction: "0x01", failure: { kind: "gone", message: "The mailbox no longer existed." } },
-          next: { kind: "scheduled", millis: Timestamp.DAY }
+          next: { kind: "leased", millis: Timestamp.DAY }
         })
       )
+      const { fence, operationId } = owed
+      yield* store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: Timestamp.DAY }, NO_WALLET)
       const final = yield* OperationSample.movedAlong(yield* OperationSample.claimed(), OperationSample.FINAL_PATHS[0]!)
       return { expired, leased, owed, final }
     })
@@ -206,6 +209,12 @@ describe("agentos-server", () => {
         ]
       )
 
+      const { stdout: wide } = await run(["operations", "list", "--state", "open"], { ...env, NO_COLOR: "1" }, 160)
+      assert.include(wide, `refund_due  `)
+      assert.include(wide, NO_WALLET)
+      const { stdout: piped } = await run(["operations", "list", "--state", "refund_due"], env)
+      assert.strictEqual(piped.trimEnd().split("\t").at(-1), NO_WALLET)
+
       const list = async (...flags: ReadonlyArray<string>) => {
         const { exit, stderr, stdout } = await run(["operations", "list", "--json", ...flags], env)
         assert.strictEqual(exit, 0, stderr)
@@ -230,6 +239,8 @@ describe("agentos-server", () => {
         assert.strictEqual(exit, 0, stderr)
         return JSON.parse(stdout) as OperationReport
       }
+      const { failedAttempt } = await show(owed.operationId)
+      assert.deepInclude(failedAttempt, { attempts: 1, reason: NO_WALLET })
       assert.deepInclude(await show(owed.operationId), {
         state: "refund_due",
         paymentState: "refund_due",
@@ -238,6 +249,7 @@ describe("agentos-server", () => {
       const { stdout: text } = await run(["operations", "show", owed.operationId], env)
       assert.include(text, "Failure\tgone: The mailbox no longer existed.")
       assert.include(text, "Next attempt\tscheduled for ")
+      assert.match(text, new RegExp(`^Failed attempts\\t1\\nLast failed attempt\\t2.*Z ${NO_WALLET}$`, "m"))
       for (const secret of ["signature", owed.proof.nonce, owed.input]) assert.notInclude(text, secret)
       assert.strictEqual((await run(["operations", "show", expired.requestId], env)).exit, 5)
 

@@ -21,7 +21,9 @@ const fulfilled = Effect.fnUntraced(function* (age: number) {
   const store = yield* OperationStore
   const now = yield* (yield* StoreClock).now
   const claimed = yield* Sample.claimed({ createdAt: Timestamp.add(now, -age) })
-  const open = yield* Sample.movedAlong(claimed, ["settling", "settled", "fulfilling"])
+  yield* store.setNextAttempt(claimed.operationId, claimed.fence, { kind: "leased", millis: Sample.LEASE }, "failed")
+  const failed = yield* Sample.found(claimed.operationId)
+  const open = yield* Sample.movedAlong(failed, ["settling", "settled", "fulfilling"])
   const change = {
     transaction: "0x01",
     receipt: "a receipt",
@@ -38,6 +40,7 @@ const bare = (operation: Operation): Operation => {
   return {
     ...operation,
     answer: null,
+    failedAttempt: null,
     receipt: null,
     input: "null",
     plan: "null",

@@ -1,4 +1,4 @@
-import { OperationStore } from "@agentos/core"
+import { OperationStore, walletAddress } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import type { ContractTests } from "../Contract.ts"
@@ -75,6 +75,41 @@ export const operationNextAttemptTests: ContractTests<OperationStore> = (it) => 
           Option.map(taken, (each) => each.fence),
           Option.some(fence + 1)
         )
+      })
+    )
+
+    it.effect("stores why an attempt failed, and counts those of a state until another follows", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const operation = yield* Sample.claimed()
+        const { operationId } = operation
+        const failing = Effect.fnUntraced(function* (reason: string) {
+          const { fence } = yield* Sample.found(operationId)
+          const before = yield* clock.now
+          assert.isTrue(yield* store.setNextAttempt(operationId, fence, scheduled(0), reason))
+          const after = yield* clock.now
+          assert.isTrue(Option.isSome(yield* store.takeOver(operationId, LEASE)))
+          const taken = yield* Sample.found(operationId)
+          const [summary] = yield* store.list({ payer: walletAddress(taken.proof.payer), limit: 1 })
+          assert.deepStrictEqual(summary?.failedAttempt, taken.failedAttempt)
+          const { at, ...failed } = taken.failedAttempt!
+          assert.isTrue(before <= at && at <= after, "at")
+          return failed
+        })
+        assert.isNull(operation.failedAttempt)
+        const reason = 'The carrier isn\'t available: "503", 50 % of calls. 号'
+        assert.deepStrictEqual(yield* failing("first"), { state: "claimed", attempts: 1, reason: "first" })
+        yield* clock.advance(1_000)
+        const second = { state: "claimed", attempts: 2, reason } as const
+        assert.deepStrictEqual(yield* failing(reason), second)
+        const renewed = yield* Sample.found(operationId)
+        assert.isTrue(yield* store.setNextAttempt(operationId, renewed.fence, LEASED))
+        const settling = yield* Sample.moved(yield* Sample.found(operationId), "settling")
+        assert.deepStrictEqual(settling.failedAttempt, renewed.failedAttempt)
+        assert.deepStrictEqual(yield* failing("third"), { state: "settling", attempts: 1, reason: "third" })
+        assert.isFalse(yield* store.setNextAttempt(operationId, settling.fence, scheduled(0), "of another worker"))
+        assert.strictEqual((yield* Sample.found(operationId)).failedAttempt?.reason, "third")
       })
     )
 

@@ -8,7 +8,7 @@ import { plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { ManualRefunds, TransactionHash } from "../payment/ManualRefunds.ts"
-import { type OperationSummary, summaryOf } from "../payment/Operation.ts"
+import { type FailedAttempt, type OperationSummary, summaryOf } from "../payment/Operation.ts"
 import { isFinal, OperationState } from "../payment/OperationState.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
 import { paymentOf } from "../payment/PaymentStatus.ts"
@@ -76,6 +76,8 @@ export interface OperationReport extends ReturnType<typeof paymentOf> {
   readonly payer: string
   /** Null for a final operation. */
   readonly nextAttempt: ReportedAttempt | null
+  /** The last failed attempt in its state; null if none failed. `at` is in ISO 8601. */
+  readonly failedAttempt: (Pick<FailedAttempt, "attempts" | "reason"> & { readonly at: string }) | null
 }
 
 export interface OperationHistory extends OperationReport {
@@ -194,11 +196,18 @@ const report = (operation: OperationSummary, now: Timestamp.Timestamp): Operatio
   state: operation.state,
   tenantId: operation.tenantId,
   payer: operation.payer,
-  nextAttempt: nextAttemptOf(operation, now)
+  nextAttempt: nextAttemptOf(operation, now),
+  failedAttempt: failedAttemptOf(operation)
 })
 
 const nextAttemptOf = ({ dueAt, leasedUntil }: OperationSummary, now: Timestamp.Timestamp): ReportedAttempt | null =>
   dueAt === null ? null : reportedAttempt({ dueAt, isLeased: leasedUntil !== null }, now)
+
+const failedAttemptOf = ({ failedAttempt, state }: OperationSummary): OperationReport["failedAttempt"] => {
+  if (failedAttempt?.state !== state) return null
+  const { at, attempts, reason } = failedAttempt
+  return { at: Timestamp.toIso(at), attempts, reason }
+}
 
 /** Reports when work is done that is due at a time, or whose lease ends then. */
 export const reportedAttempt = (

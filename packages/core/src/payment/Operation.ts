@@ -44,6 +44,8 @@ export interface Operation {
   readonly refundTransaction: string | null
   /** Why the payment was refused, was not made or is refunded. */
   readonly failure: OperationFailure | null
+  /** The last attempt that failed in a state, this one or an earlier one; null if none did. */
+  readonly failedAttempt: FailedAttempt | null
   /** The final answer; null until fulfilled. */
   readonly answer: StoredAnswer | null
   /**
@@ -71,6 +73,7 @@ export interface OperationSummary extends Pick<
   | "transaction"
   | "refundTransaction"
   | "failure"
+  | "failedAttempt"
   | "leasedUntil"
   | "dueAt"
   | "createdAt"
@@ -99,6 +102,7 @@ export const summaryOf = (operation: Operation): OperationSummary => {
     transaction: operation.transaction,
     refundTransaction: operation.refundTransaction,
     failure: operation.failure,
+    failedAttempt: operation.failedAttempt,
     leasedUntil: operation.leasedUntil,
     dueAt: operation.dueAt,
     createdAt: operation.createdAt,
@@ -114,12 +118,24 @@ export const AS_CLAIMED = {
   refundNonce: null,
   refundTransaction: null,
   failure: null,
+  failedAttempt: null,
   answer: null,
   receipt: null,
   fence: 1,
   leasedUntil: null,
   dueAt: null
 } as const satisfies Partial<Operation>
+
+/** An attempt to move an operation on that failed, so that it is tried again. */
+export interface FailedAttempt {
+  readonly state: OperationState
+  /** Attempts that failed in this state. Servers of earlier versions do not count theirs. */
+  readonly attempts: number
+  /** On the store's clock. */
+  readonly at: Timestamp
+  /** For the operator: a short text without a secret, a mail address or a telephone number. */
+  readonly reason: string
+}
 
 /** The failure of an operation. `message` is for people and contains no secret. */
 export interface OperationFailure {

@@ -35,6 +35,9 @@ const nextAttemptOf = (state: OperationState): NextAttempt => {
   return isAnswered(state) ? { kind: "scheduled", millis: 0 } : { kind: "leased", millis: WORK_LEASE }
 }
 
+/** Why an operation waits for the chain. */
+export const UNCONFIRMED = "The chain does not show a confirmed outcome of the payment yet."
+
 /** Returns the state of the payment of an operation that is not complete. */
 const openPaymentState = ({ state }: Operation): PaymentPending["paymentState"] => {
   const paymentState = PAYMENT_STATES[state]
@@ -42,11 +45,12 @@ const openPaymentState = ({ state }: Operation): PaymentPending["paymentState"] 
 }
 
 /** Another worker owns the operation, or the result that it waits for is not known yet. */
-export const pending = (operation: Operation, retryAfterSeconds: number): PaymentPending =>
+export const pending = (operation: Operation, retryAfterSeconds: number, why?: string): PaymentPending =>
   new PaymentPending({
     operationId: operation.operationId,
     paymentState: openPaymentState(operation),
-    retryAfterSeconds
+    retryAfterSeconds,
+    ...(why === undefined ? {} : { why })
   })
 
 /**
@@ -239,7 +243,7 @@ export class OperationJournal extends Context.Service<
         if (candidates === undefined) return transaction
         const claimed = yield* operations.claimTransfer(operation.operationId, candidates)
         if (Option.isSome(claimed)) return claimed.value.transaction
-        return yield* hasUnconfirmed === true ? pending(operation, RETRY_SOON) : new TransferTaken()
+        return yield* hasUnconfirmed === true ? pending(operation, RETRY_SOON, UNCONFIRMED) : new TransferTaken()
       })
 
       const commitOwed = (operation: Operation, { paid, ...change }: OwedPayment, abandon: Effect.Effect<void>) =>

@@ -131,9 +131,14 @@ export class OperationStore extends Context.Service<
     readonly takeDue: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<Operation>>
     /**
      * Sets the next attempt at an operation that is under `fence` and not final. Returns whether it did. `updatedAt`
-     * stays unchanged.
+     * stays unchanged. With the reason why an attempt failed, also stores it as the failed attempt of the operation's state.
      */
-    readonly setNextAttempt: (operationId: string, fence: number, next: NextAttempt) => Effect.Effect<boolean>
+    readonly setNextAttempt: (
+      operationId: string,
+      fence: number,
+      next: NextAttempt,
+      failedReason?: string
+    ) => Effect.Effect<boolean>
     /**
      * Makes an operation due now, unless it is due already, so that `takeDue` returns it. Returns false, and changes
      * nothing, while a worker holds a lease, and for a final or unknown operation. Changes no other field.
@@ -154,7 +159,7 @@ export class OperationStore extends Context.Service<
     readonly openKeyIds: Effect.Effect<ReadonlyArray<number>>
     /**
      * Deletes from final operations that were created at least `age` milliseconds ago, oldest first, what only answers retries:
-     * answer, receipt, input, plan, and of the proof all but its key and digest. Returns how many it changed. Skips those that
+     * answer, receipt, input, plan, failed attempt, and of the proof all but its key and digest. Returns how many it changed. Skips those that
      * another statement has locked.
      */
     readonly removeAnswers: (old: OldRows) => Effect.Effect<number>

@@ -1,11 +1,20 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Cause, Context, Effect, Layer, Option } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Trace from "../kernel/Trace.ts"
+import { withoutPersons } from "../kernel/WithoutPersons.ts"
 import * as Answers from "./Answer.ts"
 import * as Fulfilling from "./Fulfilling.ts"
 import type { Operation } from "./Operation.ts"
-import { isAnswered, OperationJournal, pending, refused, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
+import {
+  isAnswered,
+  OperationJournal,
+  pending,
+  refused,
+  RETRY_SOON,
+  UNCONFIRMED,
+  WORK_LEASE
+} from "./OperationJournal.ts"
 import { PAYMENT_STATES } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -26,6 +35,24 @@ import * as Settling from "./Settling.ts"
 const POLL_INTERVAL = { min: Timestamp.SECOND, max: 20 * Timestamp.SECOND }
 /** Delay before the job retries a refund for which no wallet is configured. Only the operator can fix that. */
 const POLL_INTERVAL_WITHOUT_WALLET = 10 * Timestamp.MINUTE
+
+const FAILED_REASON_LIMIT = 300
+
+/**
+ * Returns why an attempt failed; undefined if it was interrupted, for example because the server stops. The message of a defect
+ * may contain anything, and is in the log.
+ */
+const failedReason = (cause: Cause.Cause<OperationError>): string | undefined => {
+  if (Cause.hasInterruptsOnly(cause)) return undefined
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (error === undefined) return "Internal error. The log of the server has it."
+  const reason = error._tag === "PaymentPending" ? (error.why ?? UNCONFIRMED) : error.message
+  // Stores take no NUL character and no half of a pair.
+  return withoutPersons(reason)
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .slice(0, FAILED_REASON_LIMIT)
+    .toWellFormed()
+}
 
 /**
  * Advances a claimed operation through its states. Every step is committed, under the tenant's lock and the worker's
@@ -86,18 +113,19 @@ export class OperationWorker extends Context.Service<
       }
 
       /** Reschedules an operation for the job. The longer it has waited, the longer the delay. */
-      const reschedule = Effect.fnUntraced(function* (operation: Operation) {
+      const reschedule = Effect.fnUntraced(function* (operation: Operation, cause: Cause.Cause<OperationError>) {
         const waited = (yield* Timestamp.now) - operation.updatedAt
         const millis =
           operation.state === "refund_due" && !rail.canRefund(operation.terms)
             ? POLL_INTERVAL_WITHOUT_WALLET
             : Math.min(Math.max(Math.floor(waited / 4), POLL_INTERVAL.min), POLL_INTERVAL.max)
-        return yield* operations.setNextAttempt(operation.operationId, operation.fence, { kind: "scheduled", millis })
+        const { fence, operationId } = operation
+        return yield* operations.setNextAttempt(operationId, fence, { kind: "scheduled", millis }, failedReason(cause))
       })
 
       const step = (operation: Operation, attended: boolean) =>
         Trace.span(`operation ${operation.state}`)(
-          Effect.onError(stepFrom(operation, attended), () => reschedule(operation))
+          Effect.onError(stepFrom(operation, attended), (cause) => reschedule(operation, cause))
         )
 
       const run = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Answers.Answer, OperationError> {

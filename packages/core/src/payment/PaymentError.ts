@@ -39,7 +39,9 @@ export class PaymentPending extends Schema.TaggedError<PaymentPending>()("Paymen
   paymentState: OpenPaymentState,
   retryAfterSeconds: Schema.Int,
   /** Why the payment was refused, while its authorization can still be used by others. */
-  refusal: Schema.optionalKey(Schema.String)
+  refusal: Schema.optionalKey(Schema.String),
+  /** Why the operation does not go on, for its operator. */
+  why: Schema.optionalKey(Schema.String)
 }) {}
 
 /** A provider is unreachable or unavailable. Repeat the same request unchanged: it is charged once at most. */

@@ -84,7 +84,7 @@ export const make: Effect.Effect<Refunding, never, ManualRefundStore | PaymentRa
         )
       if (progress._tag === "Pending") {
         yield* logDelay(operation, progress.message)
-        return yield* pending(operation, RETRY_LATER)
+        return yield* pending(operation, RETRY_LATER, progress.message)
       }
       yield* reach("after_refund", operation)
       return yield* prove(operation, Effect.succeed(progress.transaction))

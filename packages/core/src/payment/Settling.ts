@@ -1,6 +1,14 @@
 import { Duration, Effect, Schedule } from "effect"
 import type { Operation, OperationFailure, OperationFailureKind } from "./Operation.ts"
-import { delayed, OperationJournal, pending, RETRY_LATER, RETRY_SOON, type TransferTaken } from "./OperationJournal.ts"
+import {
+  delayed,
+  OperationJournal,
+  pending,
+  RETRY_LATER,
+  RETRY_SOON,
+  type TransferTaken,
+  UNCONFIRMED
+} from "./OperationJournal.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import type { OperationError } from "./PaymentError.ts"
 import { type PaidSettlement, PaymentRail, type SettleAnswer, type Settlement } from "./PaymentRail.ts"
@@ -28,6 +36,14 @@ const TAKEN = failureOf(
   "used_otherwise",
   "The authorization was used, but its payer's transfers paid for other requests."
 )
+
+const UNUSED = "The chain does not show the payment, and its authorization has not expired."
+
+/** Why the chain was polled in vain after a submission. */
+const whyUnsettled = (answer: SettleAnswer, error: { readonly _tag: string; readonly message: string }): string => {
+  if (error._tag === "ProviderError") return error.message
+  return answer._tag === "Accepted" ? UNCONFIRMED : answer.message
+}
 
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
@@ -96,7 +112,7 @@ export const make = Effect.fnUntraced(function* (
         return yield* giveUp(operation, "ProveUnpaid", unpaid)
       case "Unused":
       case "Unsettled":
-        return yield* pending(operation, RETRY_SOON)
+        return yield* pending(operation, RETRY_SOON, UNCONFIRMED)
     }
   })
 
@@ -130,7 +146,7 @@ export const make = Effect.fnUntraced(function* (
     if (flaw !== undefined) {
       return submission === "first"
         ? yield* refuse(operation, flaw.message)
-        : yield* Effect.fail(pending(operation, RETRY_LATER))
+        : yield* Effect.fail(pending(operation, RETRY_LATER, flaw.message))
     }
     yield* reach("before_settle", operation)
     const answer = yield* whileLeased(operation)(
@@ -143,7 +159,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.filterOrFail((found) => found._tag === "Paid" || found._tag === "UsedOtherwise"),
       Effect.retry(confirming(answer._tag === "Accepted" ? CONFIRM_WITHIN.accepted : CONFIRM_WITHIN.unknown)),
       whileLeased(operation),
-      Effect.mapError(() => pending(operation, RETRY_SOON))
+      Effect.mapError((error) => pending(operation, RETRY_SOON, whyUnsettled(answer, error)))
     )
     return yield* conclude(operation, settlement)
   })
@@ -153,8 +169,8 @@ export const make = Effect.fnUntraced(function* (
     operation: Operation,
     message: string
   ): Effect.fn.Return<Operation, OperationError> {
-    const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), () =>
-      pending(operation, RETRY_LATER)
+    const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), (error) =>
+      pending(operation, RETRY_LATER, error.message)
     )
     return settlement._tag === "Unused" && !settlement.expired
       ? yield* commitAlone(operation, "NoteRefusal", failureOf("refused", message))
@@ -173,15 +189,15 @@ export const make = Effect.fnUntraced(function* (
       case "Unused":
         return settlement.expired
           ? giveUp(operation, "ProveUnpaid", failureOf("expired", "The authorization expired before it was used."))
-          : Effect.fail(pending(operation, RETRY_SOON))
+          : Effect.fail(pending(operation, RETRY_SOON, UNUSED))
       case "Unsettled":
-        return Effect.fail(pending(operation, RETRY_SOON))
+        return Effect.fail(pending(operation, RETRY_SOON, UNCONFIRMED))
     }
   }
 
   const settleOn = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
-    const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), () =>
-      pending(operation, RETRY_LATER)
+    const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), (error) =>
+      pending(operation, RETRY_LATER, error.message)
     )
     return settlement._tag === "Unused" && !settlement.expired
       ? yield* submit(operation, "repeated")
@@ -204,9 +220,9 @@ export const make = Effect.fnUntraced(function* (
       case "Unused":
         return settlement.expired
           ? yield* giveUp(operation, "ProveUnpaid", { failure: why })
-          : yield* pending(operation, RETRY_LATER)
+          : yield* pending(operation, RETRY_LATER, UNUSED)
       case "Unsettled":
-        return yield* pending(operation, RETRY_LATER)
+        return yield* pending(operation, RETRY_LATER, UNCONFIRMED)
     }
   })
 

@@ -4,12 +4,23 @@ import {
   type OperationReport,
   OperationStore,
   PaymentStatuses,
+  ProviderError,
   WORK_LEASE
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { ADA, adasMailbox, type Host, failureOf, pay, returnDebts, scenario, sendPaid } from "../support/Purchase.ts"
+import {
+  ADA,
+  adasMailbox,
+  type Host,
+  failureOf,
+  pay,
+  returnDebts,
+  scenario,
+  sendPaid,
+  underClock
+} from "../support/Purchase.ts"
 
 const UNKNOWN = "01900000-0000-7000-8000-00000000dead"
 
@@ -53,7 +64,15 @@ describe("OperationAdministration", () => {
     Effect.gen(function* () {
       const { find } = yield* OperationAdministration
       const { fulfilled, owed, tenant } = yield* owedRefund(host)
-      const { nextAttempt, payer, state, tenantId, timeline, ...payment } = yield* find(owed.operationId)
+      const {
+        failedAttempt: _,
+        nextAttempt,
+        payer,
+        state,
+        tenantId,
+        timeline,
+        ...payment
+      } = yield* find(owed.operationId)
       assert.deepStrictEqual({ payer, state, tenantId }, { payer: ADA, state: "refund_due", tenantId: tenant.tenantId })
       assert.strictEqual(nextAttempt?.kind, "scheduled")
       assert.strictEqual(timeline.at(-1)?.event, "refund_due")
@@ -69,6 +88,55 @@ describe("OperationAdministration", () => {
         const secrets = [proof.digest, String(terms.extra["binding"]), input, answer?.body ?? input]
         for (const secret of secrets) assert.notInclude(text, secret)
       }
+    })
+  )
+
+  scenario("reports why an operation does not go on, since when and how often, without persons", (host) =>
+    Effect.gen(function* () {
+      const { find, list } = yield* OperationAdministration
+      const { attempt, challenge } = yield* sendPaid
+      const message = `451 <friend@example.com>\r\n\u0000greylisted; call +15550100001. ${"x".repeat(254)}${"📞".repeat(99)}`
+      const failure = new ProviderError({ provider: "relay", reason: "Temporary", message })
+      host.sendScript.push(...Array.from({ length: 20 }, () => failure))
+      yield* failureOf(attempt(pay(challenge, ADA, "02")))
+      const [first] = (yield* list({ state: "fulfilling" })).items
+      const { failedAttempt, operationId } = yield* find(first!.operationId)
+      assert.deepStrictEqual(first?.failedAttempt, failedAttempt)
+      assert.strictEqual(failedAttempt?.attempts, 1)
+      assert.match(failedAttempt?.reason ?? "", /^451 <…@…> greylisted; call \+…\. x{254}📞{7}\uFFFD$/u)
+      assert.isAtMost(failedAttempt!.reason.length, 300)
+      yield* returnDebts
+      const later = yield* find(operationId)
+      assert.isAbove(later.failedAttempt!.attempts, 1)
+      assert.isTrue(failedAttempt!.at < later.failedAttempt!.at && later.failedAttempt!.at < later.nextAttempt!.at)
+      host.sendScript.length = 0
+      yield* TestClock.adjust("20 seconds")
+      yield* returnDebts
+      assert.deepInclude(yield* find(operationId), { state: "fulfilled", failedAttempt: null })
+    })
+  )
+
+  scenario("reports why a refund waits, and nothing of the state before", (host) =>
+    Effect.gen(function* () {
+      const { find } = yield* OperationAdministration
+      const { owed } = yield* owedRefund(host)
+      const { failedAttempt } = yield* find(owed.operationId)
+      assert.include(failedAttempt?.reason, "No refund wallet")
+    })
+  )
+
+  scenario("reports the facilitator's answer, and of a defect only that the log has it", (host) =>
+    Effect.gen(function* () {
+      const { list } = yield* OperationAdministration
+      const { attempt, challenge } = yield* sendPaid
+      host.payments.script.push("fail before")
+      yield* failureOf(underClock(attempt(pay(challenge, ADA, "02"))))
+      const [settling] = (yield* list({ state: "settling" })).items
+      assert.strictEqual(settling?.failedAttempt?.reason, "500")
+      host.sendScript.push(...Array.from({ length: 20 }, () => "broken" as const))
+      yield* returnDebts
+      const [broken] = (yield* list({ state: "fulfilling" })).items
+      assert.strictEqual(broken?.failedAttempt?.reason, "Internal error. The log of the server has it.")
     })
   )
 

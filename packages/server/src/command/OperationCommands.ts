@@ -14,7 +14,7 @@ import {
 } from "./ServerCommand.ts"
 
 const REPORT =
-  "operationId, serviceId, state, paymentState, payer, tenantId, network, price, baseUnits, token, transaction, refund, reason, nextAttempt: {kind: leased|scheduled|due, at}, createdAt, updatedAt"
+  "operationId, serviceId, state, paymentState, payer, tenantId, network, price, baseUnits, token, transaction, refund, reason, nextAttempt: {kind: leased|scheduled|due, at}, failedAttempt: {at, attempts, reason}, createdAt, updatedAt"
 
 /** Formats a time without its seconds. */
 const shownMinute = (time: string) => shownTime(time).replace(/:\d\dZ$/, "Z")
@@ -26,13 +26,15 @@ const ATTEMPTS: Readonly<Record<ReportedAttempt["kind"], string>> = {
 }
 
 const fieldsOf = (operation: OperationReport): ReadonlyArray<Field> => {
-  const { nextAttempt, price, reason, refund } = operation
+  const { failedAttempt, nextAttempt, price, reason, refund } = operation
   return [
     ["Operation", operation.operationId],
     ["Service", operation.serviceId],
     ["State", operation.state],
     ["Payment", operation.paymentState],
     ["Next attempt", nextAttempt && `${ATTEMPTS[nextAttempt.kind]} ${shownTime(nextAttempt.at)}`],
+    ["Failed attempts", failedAttempt?.attempts],
+    ["Last failed attempt", failedAttempt && `${shownTime(failedAttempt.at)} ${failedAttempt.reason}`],
     ["Failure", reason && `${reason.kind}: ${reason.message}`],
     ["Payer", operation.payer],
     ["Tenant", operation.tenantId],
@@ -155,7 +157,8 @@ export const OPERATIONS_LIST = defineCommand(
         },
         { heading: "NEXT", value: ({ nextAttempt }) => nextAttempt?.kind, whole: true },
         { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true, drop: 1 },
-        { heading: "PAYER", value: ({ payer: wallet }) => wallet, whole: true, drop: 2 }
+        { heading: "PAYER", value: ({ payer: wallet }) => wallet, whole: true, drop: 2 },
+        { heading: "LAST FAILED ATTEMPT", value: ({ failedAttempt }) => failedAttempt?.reason, drop: 0 }
       ],
       "No operations."
     )
@@ -170,7 +173,7 @@ export const OPERATIONS_SHOW = defineCommand(
     name: "operations show",
     summary: "Show one paid operation with its timeline",
     description:
-      "Shows the state of an operation, where its money is, why it failed, when it is worked on next, and what happened to it since its claim, actions of operators included. Needs DATABASE_URL or AGENTOS_DATA_DIR only; an embedded database has one user at a time.",
+      "Shows the state of an operation, where its money is, why it failed, how often and why it was tried in vain, when it is worked on next, and what happened to it since its claim, actions of operators included. Needs DATABASE_URL or AGENTOS_DATA_DIR only; an embedded database has one user at a time.",
     arguments: [ID],
     flags: [],
     examples: [
