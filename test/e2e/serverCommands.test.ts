@@ -1003,6 +1003,16 @@ describe("agentos-server token revoke", () => {
     const wallet = agent.account.address
     expect((await runServerCommand(["token", "revoke", wallet], environment)).status).toBe(3)
     expect((await agent.send({ path: "/api/v1/events" })).status).toBe(200)
+    // Without its audit record, nothing is revoked: the two are one transaction.
+    const unwritable = "constraint unwritable"
+    await execute(
+      postgres.url,
+      `alter table audit_records add ${unwritable} check (action <> 'tenant.revoke-tokens') not valid`
+    )
+    expect((await runServerCommand(["token", "revoke", wallet, "--yes"], environment)).status).not.toBe(0)
+    await execute(postgres.url, `alter table audit_records drop ${unwritable}`)
+    const versions = `select token_version from tenants where wallet = '${wallet.toLowerCase()}'`
+    expect(await execute(postgres.url, versions)).toEqual([{ token_version: 1 }])
     const revoked = await runServerCommand(["token", "revoke", wallet, "--yes", "--json"], environment)
     expect({ status: revoked.status, output: JSON.parse(revoked.output) as unknown }).toEqual({
       status: 0,

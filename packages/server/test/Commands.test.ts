@@ -409,6 +409,7 @@ describe("agentos-server", () => {
       assert.deepStrictEqual(
         audit.items.map(({ action, outcome, reason, target }) => [action, target, outcome, reason]),
         [
+          ["tenant.begin-erasure", wallet, "succeeded", "Asked for"],
           ["tenant.erase", wallet, "succeeded", "Asked for"],
           ["tenant.set-retention", wallet, "succeeded", "Contract"],
           ["suppression.lift", wallet, "succeeded", null],

@@ -19,8 +19,8 @@ export interface Mutation extends Pick<AuditRecord, "actor" | "action" | "target
 type Details = Partial<Pick<AuditRecord, "target" | "reason">>
 type Change = Pick<AuditRecord, "before" | "after"> & Details
 
-/** Stores the record of the mutation that this fiber executes; null outside of one. */
-const CurrentMutation = Context.Reference<((change: Change) => Effect.Effect<void>) | null>(
+/** Stores the record of the mutation that this fiber executes, or of its beginning; null outside of one. */
+const CurrentMutation = Context.Reference<((change: Change, beginning?: string) => Effect.Effect<void>) | null>(
   "@agentos/core/operator/CurrentMutation",
   { defaultValue: () => null }
 )
@@ -41,6 +41,15 @@ export const recordChange = (before: unknown, after: unknown, details: Details =
   )
 
 /**
+ * Records the first change of a mutation that takes several transactions, under an action of its own: if the process is killed
+ * before the last one, there is no other record. Call it in the transaction of that change.
+ */
+export const recordBeginning = (action: string, before: unknown, after: unknown): Effect.Effect<void> =>
+  Effect.flatMap(CurrentMutation, (record) =>
+    record === null ? Effect.void : record({ before: JSON.stringify(before), after: JSON.stringify(after) }, action)
+  )
+
+/**
  * Runs a mutation and leaves one record of it, also when it fails, dies or is interrupted. The record is that of
  * `recordChange`, or one without fields, which is stored when the mutation ends.
  */
@@ -50,11 +59,20 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
 ): Effect.fn.Return<A, E, R | AuditStore> {
   const store = yield* AuditStore
   const attempt = { auditId: yield* Uuid.next, at: yield* Timestamp.now, ...mutation }
-  const append = (outcome: AuditRecord["outcome"], failure: string | null, change: Change) => {
+  const append = (
+    outcome: AuditRecord["outcome"],
+    failure: string | null,
+    change: Change,
+    own?: Pick<AuditRecord, "auditId" | "action">
+  ) => {
     const target = (attempt.target ?? change.target)?.toLowerCase() ?? null
     const reason = attempt.reason ?? change.reason ?? null
-    return store.append({ ...attempt, ...change, target, reason, outcome, failure })
+    return store.append({ ...attempt, ...change, target, reason, outcome, failure, ...own })
   }
+  const record = (change: Change, beginning?: string) =>
+    beginning === undefined
+      ? append("succeeded", null, change)
+      : Effect.flatMap(Uuid.next, (auditId) => append("succeeded", null, change, { auditId, action: beginning }))
   // The id is that of the record which the mutation has committed, if it has one.
   const finish = (exit: Exit.Exit<A, E>) =>
     Exit.isSuccess(exit)
@@ -67,10 +85,7 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
             )
           )
         )
-  return yield* effect.pipe(
-    Effect.provideService(CurrentMutation, (change) => append("succeeded", null, change)),
-    Effect.onExit(finish)
-  )
+  return yield* effect.pipe(Effect.provideService(CurrentMutation, record), Effect.onExit(finish))
 })
 
 const UNCHANGED: Change = { before: null, after: null }

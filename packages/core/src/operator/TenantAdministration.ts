@@ -74,7 +74,7 @@ export class TenantAdministration extends Context.Service<
       const messages = yield* MessageStore
       const suppressions = yield* Suppressions
       const policy = yield* MailPolicy
-      const services = yield* Effect.context<Suppressions | Transactor>()
+      const services = yield* Effect.context<Credentials | Suppressions | Transactor>()
 
       const findTenant = (by: TenantId | WalletAddress) => findNamedTenant(tenants, by)
 
@@ -147,10 +147,7 @@ export class TenantAdministration extends Context.Service<
           const found = yield* findTenant(by)
           if (Option.isNone(found)) return Option.none()
           const { tenantId } = found.value
-          const revoked = yield* transactor.transact(
-            Effect.tap(credentials.revoke(tenantId), () => recordChange({ tokens: "valid" }, { tokens: "revoked" }))
-          )
-          yield* credentials.forget(tenantId)
+          const revoked = yield* Effect.provide(revokeCredentials(tenantId), services)
           yield* Effect.logWarning(`access tokens of tenant ${tenantId} revoked by the operator`)
           return Option.isNone(revoked) ? Option.none() : Option.some(yield* report(revoked.value))
         }),
@@ -189,6 +186,14 @@ export class TenantAdministration extends Context.Service<
   )
 }
 
+/** Revokes every credential of a tenant, and returns it. */
+export const revokeCredentials = Effect.fnUntraced(function* (tenantId: TenantId) {
+  const { transact } = yield* Transactor
+  const { forget, revoke } = yield* Credentials
+  const revoked = transact(Effect.tap(revoke(tenantId), () => recordChange({ tokens: "valid" }, { tokens: "revoked" })))
+  return yield* Effect.tap(revoked, () => forget(tenantId))
+})
+
 /** Lifts a suppression of a tenant, and returns whether the address was suppressed. */
 export const liftSuppression = Effect.fnUntraced(function* (tenantId: TenantId, address: string) {
   const { transact } = yield* Transactor
@@ -201,6 +206,7 @@ export const liftSuppression = Effect.fnUntraced(function* (tenantId: TenantId, 
   )
 })
 
-const suspensionOf = (suspension: TenantSuspension | null | undefined) => ({
+/** The suspension of a tenant, for the audit. */
+export const suspensionOf = (suspension: TenantSuspension | null | undefined) => ({
   suspension: suspension ? { at: Timestamp.toIso(suspension.at), reason: suspension.reason } : null
 })

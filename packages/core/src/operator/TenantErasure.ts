@@ -4,7 +4,8 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import type { TenantId, WalletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { recordChange } from "./Audit.ts"
+import { recordBeginning, recordChange } from "./Audit.ts"
+import { suspensionOf } from "./TenantAdministration.ts"
 import { requireNamedTenant } from "./TenantDirectory.ts"
 import { type ErasureObstacles, type TenantContents, TenantErasureStore } from "./TenantErasureStore.ts"
 
@@ -68,7 +69,12 @@ export class TenantErasure extends Context.Service<
               const [tenant] = yield* tenants.lock([tenantId])
               const at = tenant?.suspension?.at ?? (yield* Timestamp.now)
               yield* tenants.revokeTokens(tenantId)
-              yield* tenants.setSuspension(tenantId, { at, reason: ERASED })
+              const suspension = { at, reason: ERASED }
+              yield* tenants.setSuspension(tenantId, suspension)
+              yield* recordBeginning("tenant.begin-erasure", suspensionOf(tenant?.suspension), {
+                ...suspensionOf(suspension),
+                tokens: "revoked"
+              })
               return at
             })
           )

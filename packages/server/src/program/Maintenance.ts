@@ -16,6 +16,7 @@ import {
   Operators,
   refundByHand,
   returnByHand,
+  revokeCredentials,
   Sales,
   SalesAdministration,
   ScheduledMessages,
@@ -220,9 +221,8 @@ export const cancelMessage = (config: ServerConfig, messageId: string, reason: s
 
 const revoke = Effect.fnUntraced(function* (tenant: string) {
   const tenants = yield* TenantStore
-  const credentials = yield* Credentials
   const found = yield* WALLET.test(tenant) ? tenants.findByWallet(walletAddress(tenant)) : tenants.find(tenant)
-  const revoked = Option.isNone(found) ? Option.none() : yield* credentials.revoke(found.value.tenantId)
+  const revoked = Option.isNone(found) ? Option.none() : yield* revokeCredentials(found.value.tenantId)
   if (Option.isNone(revoked)) return yield* new TenantUnknown({ tenant })
   return revoked.value
 })
