@@ -96,6 +96,12 @@ export class DownloadsUnavailable extends Schema.TaggedError<DownloadsUnavailabl
 /** The request was not finished in its time. The operation may have been performed. */
 export class RequestDelayed extends Schema.TaggedError<RequestDelayed>()("RequestDelayed", {}) {}
 
+/** The request of an operator was not finished in its time. */
+export class OperatorDelayed extends Schema.TaggedError<OperatorDelayed>()("OperatorDelayed", {
+  /** Whether it has changed something. */
+  changed: Schema.Literals(["no", "yes", "unknown"])
+}) {}
+
 /** An unexpected failure. The log has the cause under the request's id. */
 export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", {
   /** Whether the request has a payment, whose state is therefore unknown. */
@@ -125,6 +131,7 @@ export const RequestError = Schema.Union([
   ServerBusy,
   DownloadsUnavailable,
   RequestDelayed,
+  OperatorDelayed,
   InternalError
 ])
 export type RequestError = typeof RequestError.Type

@@ -26,6 +26,13 @@ const onboarding = (serviceId: ServiceId): Onboarding => {
   }
 }
 
+const OPERATOR_DELAYED = {
+  no: "The server could not finish the request in time. Nothing was changed. Repeat it later.",
+  yes: "The change was made, and the audit has its record. Only its answer took too long. Do not repeat the request: read what it changed.",
+  unknown:
+    "The server could not finish the request in time. Whether it changed something is not known. Read the audit before you repeat it."
+}
+
 /** Maps each request error to its response. The compiler checks that none is missing. */
 export const requestErrorParts = (error: RequestError, request: FailedRequest): ErrorParts =>
   Match.valueTags(error, {
@@ -161,6 +168,12 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       retryable: true,
       next: retryOf(request),
       headers: { "Retry-After": "5" }
+    }),
+    OperatorDelayed: ({ changed }): ErrorParts => ({
+      code: "SERVICE_UNAVAILABLE",
+      message: OPERATOR_DELAYED[changed],
+      retryable: changed === "no",
+      ...(changed === "no" ? { headers: { "Retry-After": "5" } } : {})
     }),
     InternalError: ({ withPayment }): ErrorParts => ({
       code: "INTERNAL_ERROR",

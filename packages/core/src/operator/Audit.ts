@@ -13,7 +13,10 @@ const DEFAULT_AUDIT_LIMIT = 20
 const FAILURE_LIMIT = 500
 
 /** A change that an operator requests. */
-export interface Mutation extends Pick<AuditRecord, "actor" | "action" | "target" | "reason"> {}
+export interface Mutation extends Pick<AuditRecord, "actor" | "action" | "target" | "reason"> {
+  /** The id of its record, if the caller has to find it. */
+  readonly auditId?: string
+}
 
 /** The parts of a record that the change knows. They count where the mutation does not have them. */
 type Details = Partial<Pick<AuditRecord, "target" | "reason">>
@@ -69,22 +72,21 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
     const reason = attempt.reason ?? change.reason ?? null
     return store.append({ ...attempt, ...change, target, reason, outcome, failure, ...own })
   }
+  let isRecorded = false
   const record = (change: Change, beginning?: string) =>
     beginning === undefined
-      ? append("succeeded", null, change)
+      ? Effect.tap(append("succeeded", null, change), () => Effect.sync(() => void (isRecorded = true)))
       : Effect.flatMap(Uuid.next, (auditId) => append("succeeded", null, change, { auditId, action: beginning }))
   // The id is that of the record which the mutation has committed, if it has one.
-  const finish = (exit: Exit.Exit<A, E>) =>
-    Exit.isSuccess(exit)
-      ? append("succeeded", null, UNCHANGED)
-      : append("failed", failureOf(exit.cause), UNCHANGED).pipe(
-          Effect.catchCause((cause) =>
-            Effect.logError(
-              `The audit record of a failed ${mutation.action} by ${mutation.actor} was not stored`,
-              cause
-            )
-          )
-        )
+  const finish = (exit: Exit.Exit<A, E>) => {
+    // A committed change does not depend on another write.
+    if (Exit.isSuccess(exit)) return isRecorded ? Effect.void : append("succeeded", null, UNCHANGED)
+    return append("failed", failureOf(exit.cause), UNCHANGED).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logError(`The audit record of a failed ${mutation.action} by ${mutation.actor} was not stored`, cause)
+      )
+    )
+  }
   return yield* effect.pipe(Effect.provideService(CurrentMutation, record), Effect.onExit(finish))
 })
 

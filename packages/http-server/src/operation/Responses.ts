@@ -46,20 +46,26 @@ export const paidResponse = (answer: Answer) =>
  */
 const ANSWER_WITHIN = Duration.seconds(20)
 
-/** Fails an answer that takes too long, and interrupts it. */
-export const withinDeadline = Effect.fnUntraced(function* <A, E, R>(
-  answer: Effect.Effect<A, E, R>
-): Effect.fn.Return<A, E | RequestDelayed, R> {
+/** Interrupts an answer that takes too long, and answers with `late` in its place. */
+export const withinDeadlineOr = Effect.fnUntraced(function* <A, E, R, L, S>(
+  answer: Effect.Effect<A, E, R>,
+  late: (interrupted: Fiber.Fiber<A, E>) => Effect.Effect<A, L, S>,
+  within: Duration.Duration = ANSWER_WITHIN
+): Effect.fn.Return<A, E | L, R | S> {
   // Its fiber has no parent, which would wait for it: a commit can't be interrupted, and its answer may take long.
   const working = yield* Effect.forkDetach(answer, { startImmediately: true })
   const ended = yield* Fiber.await(working).pipe(
-    Effect.timeoutOption(ANSWER_WITHIN),
+    Effect.timeoutOption(within),
     Effect.onInterrupt(() => Fiber.interrupt(working))
   )
   if (Option.isSome(ended)) return yield* ended.value
   working.interruptUnsafe()
-  return yield* new RequestDelayed()
+  return yield* late(working)
 })
+
+/** Fails an answer that takes too long, and interrupts it. */
+export const withinDeadline = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
+  withinDeadlineOr(answer, (): Effect.Effect<never, RequestDelayed> => Effect.fail(new RequestDelayed()))
 
 /** Parts of the envelope that differ between two requests, in their order. */
 const REQUEST_ID = "{requestId}"

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Doctor } from "../../Doctor.ts"
 import { knownJobs, metricsText } from "../OperatorMetrics.ts"
-import { type Answer, dataResponse, mutation, parameter, read } from "./OperatorRoute.ts"
+import { type Answer, dataResponse, long, mutation, parameter, read } from "./OperatorRoute.ts"
 
 /** The content type that Prometheus expects. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -56,9 +56,9 @@ const showMetrics = Effect.map(metricsText, (metrics): Answer =>
 export const routes = Effect.gen(function* () {
   const doctor = yield* Doctor
   return [
-    ...(doctor === undefined ? [] : [read("doctor", "/internal/doctor", Effect.flatMap(doctor, dataResponse))]),
+    ...(doctor === undefined ? [] : [long(read("doctor", "/internal/doctor", Effect.flatMap(doctor, dataResponse)))]),
     read("jobs", "/internal/jobs", yield* listJobs),
-    mutation("runJob", "support", "job.run", "/internal/jobs/{name}/run", yield* runJob),
+    long(mutation("runJob", "support", "job.run", "/internal/jobs/{name}/run", yield* runJob)),
     read("metrics", "/internal/metrics", yield* showMetrics)
   ]
 })

@@ -8,7 +8,8 @@ import {
   type Operator,
   type OperatorRole,
   Operators,
-  SettingName
+  SettingName,
+  Uuid
 } from "@agentos/core"
 import { Effect, Exit, Option, Redacted, Schema, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -18,6 +19,7 @@ import { RequestRecord, type Route } from "../../edge/Route.ts"
 import type { BodyMemory } from "../../operation/BodyMemory.ts"
 import { decodeInput, parseBody } from "../../operation/Decoding.ts"
 import { readBody } from "../../operation/RequestBody.ts"
+import { operatorDeadline } from "./OperatorDeadline.ts"
 
 export type AnswerRequirements = RequestRecord | HttpServerRequest.HttpServerRequest | BodyMemory | Scope.Scope
 export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, AnswerRequirements>
@@ -33,6 +35,8 @@ export interface OperatorRoute {
   /** The action of a POST in the audit. */
   readonly action?: string
   readonly answer: Answer
+  /** Whether its work may take longer than that of other requests. Its parts have limits of their own. */
+  readonly isLong?: boolean
 }
 
 /** Declares a route that changes nothing. */
@@ -52,6 +56,9 @@ export const mutation = (
   path: string,
   answer: Answer
 ): OperatorRoute => ({ name, role, method: "POST", path, action, answer })
+
+/** Lets the work of a route take longer than that of others. */
+export const long = (route: OperatorRoute): OperatorRoute => ({ ...route, isLong: true })
 
 export const dataResponse = (data: unknown) =>
   Effect.map(RequestRecord, ({ requestId }) => HttpServerResponse.jsonUnsafe({ data, requestId }))
@@ -117,6 +124,7 @@ export const serveOperators = Effect.fnUntraced(function* (
   routes: ReadonlyArray<OperatorRoute>
 ): Effect.fn.Return<ReadonlyArray<Route<AnswerRequirements>>, never, Operators | AuditStore> {
   const services = yield* Effect.context<AuditStore>()
+  const deadline = yield* operatorDeadline
   const identify = authentication(token, yield* Operators)
   const refused = new OperatorRefused({ setting: (yield* SettingName)("operatorToken") })
 
@@ -130,10 +138,12 @@ export const serveOperators = Effect.fnUntraced(function* (
     const given = header === undefined ? undefined : headerText(header)
     const reason = yield* Effect.exit(decodeReason(given === undefined ? {} : { [REASON_HEADER]: given }))
     const target = Object.values(params).join(" ") || null
-    return yield* audited(
-      { actor, action, target, reason: Exit.isSuccess(reason) ? (given ?? null) : null },
+    const auditId = yield* Uuid.next
+    const change = audited(
+      { auditId, actor, action, target, reason: Exit.isSuccess(reason) ? (given ?? null) : null },
       Effect.andThen(reason, admitted(route, { name: actor, role }))
     )
+    return yield* route.isLong === true ? change : deadline.change(change, { auditId, actor })
   }, Effect.provide(services))
 
   return routes.map((route): Route<AnswerRequirements> => ({
@@ -147,9 +157,9 @@ export const serveOperators = Effect.fnUntraced(function* (
     handler: ({ headers }) =>
       Effect.flatMap(identify(headers["authorization"]), (operator): Answer => {
         if (Option.isNone(operator)) return Effect.fail(refused)
-        return route.action === undefined
-          ? admitted(route, operator.value)
-          : changed(route, route.action, operator.value)
+        if (route.action !== undefined) return changed(route, route.action, operator.value)
+        const answer = admitted(route, operator.value)
+        return route.isLong === true ? answer : deadline.read(answer)
       })
   }))
 })

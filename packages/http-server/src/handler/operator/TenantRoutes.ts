@@ -23,7 +23,7 @@ import {
   type WalletAddress
 } from "@agentos/core"
 import { Effect, Option } from "effect"
-import { type Answer, bodyOf, dataResponse, mutation, parameter, queryOf, read } from "./OperatorRoute.ts"
+import { type Answer, bodyOf, dataResponse, long, mutation, parameter, queryOf, read } from "./OperatorRoute.ts"
 
 const WALLET = /^0x[0-9a-f]{40}$/i
 
@@ -147,7 +147,7 @@ export const routes = Effect.gen(function* () {
   return [
     read("tenants", "/internal/tenants", yield* listAll),
     read("previewErasure", `${tenant}/erasure`, yield* previewErasure),
-    mutation("eraseTenant", "money", "tenant.erase", `${tenant}/erase`, yield* eraseTenant),
+    long(mutation("eraseTenant", "money", "tenant.erase", `${tenant}/erase`, yield* eraseTenant)),
     read("retention", `${tenant}/retention`, yield* showRetention),
     read("previewRetention", `${tenant}/retention/preview`, yield* previewRetention),
     mutation("setRetention", "money", "tenant.set-retention", `${tenant}/retention`, yield* setRetention),
