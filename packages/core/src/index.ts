@@ -199,6 +199,7 @@ export {
   AuditReason,
   type AuditReport,
   listAudit,
+  nameTarget,
   type Mutation,
   QueryAuditInput
 } from "./operator/Audit.ts"

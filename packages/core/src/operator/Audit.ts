@@ -19,24 +19,25 @@ export interface Mutation extends Pick<AuditRecord, "actor" | "action" | "target
 }
 
 /** The parts of a record that the change knows. They count where the mutation does not have them. */
-type Details = Partial<Pick<AuditRecord, "target" | "reason">>
+type Details = Partial<Pick<AuditRecord, "reason">>
 type Change = Pick<AuditRecord, "before" | "after"> & Details
 
-/** Stores the record of the mutation that this fiber executes, or of its beginning; null outside of one. */
-const CurrentMutation = Context.Reference<((change: Change, beginning?: string) => Effect.Effect<void>) | null>(
-  "@agentos/core/operator/CurrentMutation",
-  { defaultValue: () => null }
-)
+/** The mutation that this fiber executes; null outside of one. */
+const CurrentMutation = Context.Reference<{
+  /** Stores its record, or that of its beginning. */
+  readonly record: (change: Change, beginning?: string) => Effect.Effect<void>
+  readonly name: (target: string) => void
+} | null>("@agentos/core/operator/CurrentMutation", { defaultValue: () => null })
 
 /**
  * Records that the current mutation succeeds, and the fields that it changes. Call it in the transaction of the change, so
  * that both are committed or neither is. It does nothing outside of a mutation.
  */
 export const recordChange = (before: unknown, after: unknown, details: Details = {}): Effect.Effect<void> =>
-  Effect.flatMap(CurrentMutation, (record) =>
-    record === null
+  Effect.flatMap(CurrentMutation, (mutation) =>
+    mutation === null
       ? Effect.void
-      : record({
+      : mutation.record({
           before: JSON.stringify(before),
           after: JSON.stringify(after),
           ...details
@@ -48,9 +49,15 @@ export const recordChange = (before: unknown, after: unknown, details: Details =
  * before the last one, there is no other record. Call it in the transaction of that change.
  */
 export const recordBeginning = (action: string, before: unknown, after: unknown): Effect.Effect<void> =>
-  Effect.flatMap(CurrentMutation, (record) =>
-    record === null ? Effect.void : record({ before: JSON.stringify(before), after: JSON.stringify(after) }, action)
+  Effect.flatMap(CurrentMutation, (mutation) =>
+    mutation === null
+      ? Effect.void
+      : mutation.record({ before: JSON.stringify(before), after: JSON.stringify(after) }, action)
   )
+
+/** Names the target of the current mutation, if it had none when it began: its record has it also if it fails. */
+export const nameTarget = (target: string): Effect.Effect<void> =>
+  Effect.map(CurrentMutation, (mutation) => mutation?.name(target))
 
 /**
  * Runs a mutation and leaves one record of it, also when it fails, dies or is interrupted. The record is that of
@@ -68,11 +75,12 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
     change: Change,
     own?: Pick<AuditRecord, "auditId" | "action">
   ) => {
-    const target = (attempt.target ?? change.target)?.toLowerCase() ?? null
+    const target = (attempt.target ?? named)?.toLowerCase() ?? null
     const reason = attempt.reason ?? change.reason ?? null
     return store.append({ ...attempt, ...change, target, reason, outcome, failure, ...own })
   }
   let isRecorded = false
+  let named: string | undefined
   const record = (change: Change, beginning?: string) =>
     beginning === undefined
       ? Effect.tap(append("succeeded", null, change), () => Effect.sync(() => void (isRecorded = true)))
@@ -87,7 +95,10 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
       )
     )
   }
-  return yield* effect.pipe(Effect.provideService(CurrentMutation, record), Effect.onExit(finish))
+  return yield* effect.pipe(
+    Effect.provideService(CurrentMutation, { record, name: (target) => void (named = target) }),
+    Effect.onExit(finish)
+  )
 })
 
 const UNCHANGED: Change = { before: null, after: null }

@@ -50,14 +50,14 @@ export class SalesAdministration extends Context.Service<
       )
 
       /** Commits a change with its record, and applies it to this server. */
-      const change = <A>(target: SalesScope, changing: Effect.Effect<A>) =>
+      const change = <A>(changing: Effect.Effect<A>) =>
         transact(
           Effect.gen(function* () {
             yield* store.lock
             const before = yield* list
             const changed = yield* changing
             const stops = yield* list
-            yield* recordChange(before, stops, { target })
+            yield* recordChange(before, stops)
             return { changed, stops }
           })
         ).pipe(Effect.tap(() => sales.forget))
@@ -65,12 +65,12 @@ export class SalesAdministration extends Context.Service<
       return SalesAdministration.of({
         list,
         stop: Effect.fnUntraced(function* (scope, reason) {
-          const { stops } = yield* change(scope, store.put({ scope, reason, at: yield* Timestamp.now }))
+          const { stops } = yield* change(store.put({ scope, reason, at: yield* Timestamp.now }))
           yield* Effect.logWarning(`${nameOf(scope)} stopped by the operator: ${reason}`)
           return stops
         }),
         start: Effect.fnUntraced(function* (scope) {
-          const { changed: started, stops } = yield* change(scope, store.remove(scope))
+          const { changed: started, stops } = yield* change(store.remove(scope))
           if (started) yield* Effect.logWarning(`${nameOf(scope)} started by the operator`)
           return { started, stops }
         })

@@ -54,6 +54,8 @@ const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role
   ["POST", "/internal/operators/{name}/remove", "money", "operator.remove"]
 ]
 
+const UNKNOWN = "0190aaaa-0000-7000-8000-00000000dead"
+
 const dataIn = <A>({ text }: TestAnswer): A => (JSON.parse(text) as { readonly data: A }).data
 
 describe("operators with tokens of their own", () => {
@@ -150,7 +152,7 @@ describe("operators with tokens of their own", () => {
   })
 
   it("leave a record of a change that fails, or whose reason is refused", async () => {
-    const target = "0190aaaa-0000-7000-8000-00000000dead"
+    const target = UNKNOWN
     await post(`/internal/operations/${target}/retry`)
     await post(`/internal/operations/${target}/retry`, undefined, "default", { "x-operator-reason": "x".repeat(501) })
     const [refused, unknown] = await audit(`&target=${target}`)
@@ -162,6 +164,22 @@ describe("operators with tokens of their own", () => {
     const job = await post("/internal/jobs/event-expiry/run", undefined, "support-er")
     assert.strictEqual(job.status, 200)
     assert.lengthOf(await audit("&target=event-expiry"), 1)
+  })
+
+  it("leave a record that names its target also if the change fails and only its body named it", async () => {
+    for (const [path, body, action, target] of [
+      ["/internal/selling/stop", { network: "eip155:9", reason: "The chain has halted" }, "sales.stop", "eip155:9"],
+      ["/internal/operators", { name: "read-er", role: "read" }, "operator.add", "read-er"],
+      [
+        "/internal/webhooks/redeliver",
+        { since: "2026-01-31T12:00:00Z", webhookId: UNKNOWN },
+        "webhooks.redeliver",
+        UNKNOWN
+      ]
+    ] as const) {
+      assert.include([400, 404, 409], (await post(path, body)).status, path)
+      assert.deepInclude((await audit())[0], { action, target, outcome: "failed" })
+    }
   })
 
   it("keep the record of a change out of the audit if the change is undone", async () => {

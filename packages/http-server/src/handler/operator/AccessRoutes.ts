@@ -1,4 +1,12 @@
-import { AddOperatorInput, AuditStore, listAudit, Operators, QueryAuditInput, RotateOperatorInput } from "@agentos/core"
+import {
+  AddOperatorInput,
+  AuditStore,
+  listAudit,
+  nameTarget,
+  Operators,
+  QueryAuditInput,
+  RotateOperatorInput
+} from "@agentos/core"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import {
@@ -22,7 +30,9 @@ const listOperators = Effect.map(Operators, ({ list }): Answer =>
 const addOperator = Effect.map(Operators, ({ add }): Answer =>
   Effect.gen(function* () {
     const token = yield* newToken
-    const operator = yield* add(yield* bodyOf(AddOperatorInput), operatorTokenDigest(token))
+    const input = yield* bodyOf(AddOperatorInput)
+    yield* nameTarget(input.name)
+    const operator = yield* add(input, operatorTokenDigest(token))
     return yield* dataResponse({ ...operator, token })
   })
 )

@@ -1,5 +1,6 @@
 import {
   ManualRefunds,
+  nameTarget,
   OperationAdministration,
   PaymentRail,
   QueryOperationsInput,
@@ -47,15 +48,19 @@ const showSelling = Effect.map(SalesAdministration, ({ list }): Answer =>
 const stopSelling = Effect.map(Effect.all([SalesAdministration, PaymentRail]), ([{ stop }, { terms }]): Answer =>
   Effect.gen(function* () {
     const { reason, ...named } = yield* bodyOf(StopSalesInput)
+    const scope = scopeOf(named)
+    yield* nameTarget(scope)
     yield* requireKnown(named, terms(1n))
-    return yield* dataResponse({ stops: yield* stop(scopeOf(named), reason) })
+    return yield* dataResponse({ stops: yield* stop(scope, reason) })
   })
 )
 
 /** Ends the stop that the body names. A request without a body means the stop of all services. */
 const startSelling = Effect.map(SalesAdministration, ({ start }): Answer =>
   Effect.gen(function* () {
-    return yield* dataResponse(yield* start(scopeOf(yield* bodyOf(StartSalesInput, {}))))
+    const scope = scopeOf(yield* bodyOf(StartSalesInput, {}))
+    yield* nameTarget(scope)
+    return yield* dataResponse(yield* start(scope))
   })
 )
 

@@ -1,4 +1,4 @@
-import { QueryWebhooksInput, RedeliverInput, WebhookAdministration } from "@agentos/core"
+import { nameTarget, QueryWebhooksInput, RedeliverInput, WebhookAdministration } from "@agentos/core"
 import { Effect } from "effect"
 import { type Answer, bodyOf, dataResponse, mutation, queryOf, read } from "./OperatorRoute.ts"
 
@@ -13,7 +13,11 @@ const previewRedelivery = Effect.map(WebhookAdministration, ({ preview }): Answe
 )
 
 const redeliver = Effect.map(WebhookAdministration, ({ redeliver: queueAgain }): Answer =>
-  Effect.flatMap(Effect.flatMap(bodyOf(RedeliverInput), queueAgain), dataResponse)
+  Effect.gen(function* () {
+    const input = yield* bodyOf(RedeliverInput)
+    if (input.webhookId !== undefined) yield* nameTarget(input.webhookId)
+    return yield* dataResponse(yield* queueAgain(input))
+  })
 )
 
 export const routes = Effect.gen(function* () {
