@@ -1,5 +1,6 @@
-import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Usdt from "../catalog/Usdt.ts"
+import { makeCache } from "../kernel/Monotonic.ts"
 import type { WalletAddress } from "../tenancy/Tenant.ts"
 import { PaymentRail, type WalletFunds } from "./PaymentRail.ts"
 import { decimalsOf, type PaymentTerms, symbolOf } from "./PaymentTerms.ts"
@@ -103,9 +104,10 @@ export class PaymentNetworks extends Context.Service<
           })
         )
       }
-      const cache = yield* Cache.makeWith(readFunds, {
+      const cache = yield* makeCache(readFunds, {
         capacity: CACHE_SIZE,
-        timeToLive: (exit) => (Exit.isSuccess(exit) && "permitNonce" in exit.value ? Duration.zero : CACHE_LIFETIME)
+        lifetime: CACHE_LIFETIME,
+        isKept: (funds) => !("permitNonce" in funds)
       })
 
       return PaymentNetworks.of({
@@ -115,9 +117,7 @@ export class PaymentNetworks extends Context.Service<
           return Effect.forEach(
             records,
             (record) =>
-              Effect.map(Cache.get(cache, `${record.network} ${record.asset} ${wallet}`), (funds) =>
-                withFunds(record, funds)
-              ),
+              Effect.map(cache.get(`${record.network} ${record.asset} ${wallet}`), (funds) => withFunds(record, funds)),
             { concurrency: "unbounded" }
           )
         }

@@ -1,6 +1,6 @@
-import { Array, Cache, Context, Duration, Effect, Exit, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Array, Context, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
-import { monotonicMillis } from "../kernel/Monotonic.ts"
+import { makeCache } from "../kernel/Monotonic.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as AccessToken from "./AccessToken.ts"
 import { REALTIME_TOKEN_LIFETIME, RealtimeTokens } from "./RealtimeTokens.ts"
@@ -68,17 +68,9 @@ export class Credentials extends Context.Service<
       const tenants = yield* TenantStore
       const keyring = yield* Keyring
       const realtimeTokens = yield* RealtimeTokens
-      // A cache measures its age by the time of day, which can be set back.
-      const cache = yield* Cache.makeWith((tenantId: TenantId) => Effect.zip(tenants.find(tenantId), monotonicMillis), {
+      const cache = yield* makeCache((tenantId: TenantId) => tenants.find(tenantId), {
         capacity: TENANT_CACHE_SIZE,
-        // A failed read is not cached.
-        timeToLive: (exit) => (Exit.isSuccess(exit) ? TENANT_CACHE_LIFETIME : Duration.zero)
-      })
-      const cached = Effect.fnUntraced(function* (tenantId: TenantId) {
-        const [tenant, readAt] = yield* Cache.get(cache, tenantId)
-        if ((yield* monotonicMillis) - readAt < Duration.toMillis(TENANT_CACHE_LIFETIME)) return tenant
-        yield* Cache.invalidate(cache, tenantId)
-        return (yield* Cache.get(cache, tenantId))[0]
+        lifetime: TENANT_CACHE_LIFETIME
       })
 
       /** Claims by their token. Its MAC takes a twentieth of the time of a small read. */
@@ -99,7 +91,7 @@ export class Credentials extends Context.Service<
       )
 
       const currentOrRefused = Effect.fnUntraced(function* (tenantId: TenantId, version: number) {
-        const tenant = yield* cached(tenantId)
+        const tenant = yield* cache.get(tenantId)
         return Option.isSome(tenant) && tenant.value.tokenVersion === version
           ? tenant.value
           : yield* new CredentialRefused({ message: REVOKED })
@@ -150,8 +142,8 @@ export class Credentials extends Context.Service<
           Effect.map(versionsOf(holders), (versions) =>
             holders.filter(({ tenantId, tokenVersion }) => versions.get(tenantId) !== tokenVersion)
           ),
-        forget: (tenantId) => Cache.invalidate(cache, tenantId),
-        revoke: (tenantId) => Effect.tap(tenants.revokeTokens(tenantId), () => Cache.invalidate(cache, tenantId))
+        forget: (tenantId) => cache.invalidate(tenantId),
+        revoke: (tenantId) => Effect.tap(tenants.revokeTokens(tenantId), () => cache.invalidate(tenantId))
       })
     })
   )

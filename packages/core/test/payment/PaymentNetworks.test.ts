@@ -3,13 +3,15 @@ import {
   PaymentRail,
   type PaymentTerms,
   ProviderError,
+  Timestamp,
   type Token,
   walletAddress
 } from "@agentos/core"
 import { ScriptedRail } from "@agentos/core/contract-tests"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { setBack } from "../support/SetBackClock.ts"
 
 const WALLET = walletAddress(`0x${"A1".repeat(20)}`)
 
@@ -122,6 +124,18 @@ describe("PaymentNetworks", () => {
       yield* TestClock.adjust("1 second")
       yield* list(WALLET)
       assert.lengthOf(reads, 14)
+    })
+  )
+
+  it.effect("reads each chain again after a second also if the time of day is set back", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Timestamp.DAY)
+      const { networks, reads } = networksOn((token) => Effect.succeed(funds(token)))
+      const { list } = yield* networks
+      yield* list(WALLET)
+      const known = reads.length
+      yield* Effect.provideService(list(WALLET), Clock.Clock, yield* setBack("1 second"))
+      assert.lengthOf(reads, 2 * known)
     })
   )
 })
