@@ -138,6 +138,8 @@ export interface NetworkChecks {
   readonly token: Effect.Effect<void, ProviderError>
   /** Whether payments can be submitted, and the facilitator's or gas wallet's problem if not. */
   readonly facilitator: Effect.Effect<void, ProviderError>
+  /** Base units of the token in a base unit of prices. */
+  readonly unitsPerPriceUnit: bigint
   /** The refund wallet, with its balance also in base units of prices; undefined without a wallet. */
   readonly refund: Effect.Effect<(RefundReadiness & { readonly priceUnits: bigint }) | undefined, ProviderError>
 }
@@ -151,6 +153,7 @@ export const networkChecks = (
     const chain = make(offered)
     const method = transferMethod(offered, chain)
     return {
+      unitsPerPriceUnit: offered.unitsPerPriceUnit,
       token: once(tokenCheck(offered, chain, method)),
       facilitator: once(facilitator(offered)),
       refund: Effect.map(

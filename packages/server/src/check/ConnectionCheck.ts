@@ -1,6 +1,6 @@
 import type { DatabaseDiagnosis, Setup } from "@agentos/agentos"
 import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/node/command-line"
-import { ProviderError, Usdt } from "@agentos/core"
+import { type OpenOperations, ProviderError, Usdt } from "@agentos/core"
 import { configuredChecks, type NetworkConfig } from "@agentos/x402"
 import { Effect, Predicate, Redacted } from "effect"
 import { largestPrice } from "../program/HostConditions.ts"
@@ -103,13 +103,48 @@ export const checkDatabase = (
 
 const inNetworks = (what: string) => `Correct ${what} of this network in AGENTOS_NETWORKS.`
 
-const checkNetwork = (config: NetworkConfig, label: string): Effect.Effect<ReadonlyArray<NamedCheck>> => {
+/** The refunds that are due, by token. */
+export type DueRefunds = ReadonlyArray<Pick<OpenOperations, "network" | "asset" | "count" | "amount">>
+
+/** Judges a refund wallet by the refunds that are due, in base units of prices, and by one more. */
+export const refundFinding = (
+  { name, network }: Pick<NetworkConfig, "name" | "network">,
+  found: { readonly wallet: string; readonly priceUnits: bigint; readonly approval?: string | undefined } | undefined,
+  due: { readonly count: number; readonly priceUnits: bigint }
+): Finding => {
+  const tokens = (units: bigint) => `${Usdt.toDecimal(units)} ${name}`
+  const owed = `${tokens(due.priceUnits)} ${due.count === 1 ? "for the refund that is" : `for ${due.count} refunds that are`} due`
+  if (found === undefined) {
+    const configure = `Add "refund" to this network in AGENTOS_NETWORKS.`
+    return due.count === 0
+      ? warned("none, so refunds are recorded and not paid", configure)
+      : failed(
+          `none, and payers wait for ${owed}`,
+          `${configure} Or pay each back by hand: agentos-server operations list --state refund_due`
+        )
+  }
+  const { approval, priceUnits, wallet } = found
+  const holds = `${wallet} holds ${tokens(priceUnits)}`
+  const detail = due.count === 0 ? holds : `${holds}, and owes ${owed}`
+  const low = `${detail}; a refund takes up to ${Usdt.toDecimal(largestPrice)}`
+  const left = priceUnits - due.priceUnits
+  const fund = `Send at least ${tokens(largestPrice - left)} on ${network} to ${wallet}. It needs no native coin.`
+  if (priceUnits === 0n || left < 0n) return failed(low, fund)
+  if (approval !== undefined) return warned("may not move its tokens by Permit2, so refunds wait", approval)
+  return left < largestPrice ? warned(low, fund) : passed(detail)
+}
+
+const checkNetwork = (
+  config: NetworkConfig,
+  label: string,
+  refundsDue: Effect.Effect<DueRefunds>
+): Effect.Effect<ReadonlyArray<NamedCheck>> => {
   const payer = config.facilitator.kind === "self" ? "gas wallet" : "facilitator"
   return Effect.match(configuredChecks(config), {
     onFailure: (error): ReadonlyArray<NamedCheck> => [
       [`chain ${label}`, Effect.succeed(failed(error.message, inNetworks("the fields")))]
     ],
-    onSuccess: ({ facilitator, refund, token }): ReadonlyArray<NamedCheck> => [
+    onSuccess: ({ facilitator, refund, token, unitsPerPriceUnit }): ReadonlyArray<NamedCheck> => [
       [
         `chain ${label}`,
         orFailed(
@@ -133,21 +168,15 @@ const checkNetwork = (config: NetworkConfig, label: string): Effect.Effect<Reado
       [
         `refund wallet ${label}`,
         orFailed(
-          refund,
-          (found) => {
-            if (found === undefined)
-              return warned(
-                "none, so refunds are recorded and not paid",
-                `Add "refund" to this network in AGENTOS_NETWORKS.`
-              )
-            const detail = `${found.wallet} holds ${Usdt.toDecimal(found.priceUnits)} ${config.name}`
-            const low = `${detail}; a refund takes up to ${Usdt.toDecimal(largestPrice)}`
-            const missing = Usdt.toDecimal(largestPrice - found.priceUnits)
-            const fund = `Send at least ${missing} ${config.name} on ${config.network} to ${found.wallet}. It needs no native coin.`
-            if (found.priceUnits === 0n) return failed(low, fund)
-            if (found.approval !== undefined)
-              return warned("may not move its tokens by Permit2, so refunds wait", found.approval)
-            return found.priceUnits < largestPrice ? warned(low, fund) : passed(detail)
+          Effect.all([refund, refundsDue], { concurrency: 2 }),
+          ([found, all]) => {
+            const due = all.find(
+              ({ asset, network }) => network === config.network && asset === config.asset.toLowerCase()
+            )
+            const { amount = 0n, count = 0 } = due ?? {}
+            // Rounded up: the wallet must hold all of it.
+            const priceUnits = (amount + unitsPerPriceUnit - 1n) / unitsPerPriceUnit
+            return refundFinding(config, found, { count, priceUnits })
           },
           () => inNetworks("rpcUrl")
         )
@@ -204,18 +233,26 @@ const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<str
 }
 
 /** Tries the connections to chains, facilitators, wallets, relay and carrier. Changes nothing, sends nothing and takes at most 10 s. */
-export const checkProviders = (config: ServerConfig, setup: Setup): Effect.Effect<ReadonlyArray<Check>> =>
-  tryAll(config, setup, [])
+export const checkProviders = (
+  config: ServerConfig,
+  setup: Setup,
+  refundsDue: Effect.Effect<DueRefunds>
+): Effect.Effect<ReadonlyArray<Check>> => tryAll(config, setup, [], refundsDue)
 
 /** Tries the connections that a server needs: the database, and those of `checkProviders`. */
 export const checkConnections = (config: ServerConfig, setup: Setup): Effect.Effect<ReadonlyArray<Check>> =>
-  tryAll(config, setup, [["database", checkDatabase(config)]])
+  tryAll(config, setup, [["database", checkDatabase(config)]], Effect.succeed([]))
 
-const tryAll = Effect.fnUntraced(function* (config: ServerConfig, setup: Setup, first: ReadonlyArray<NamedCheck>) {
+const tryAll = Effect.fnUntraced(function* (
+  config: ServerConfig,
+  setup: Setup,
+  first: ReadonlyArray<NamedCheck>,
+  refundsDue: Effect.Effect<DueRefunds>
+) {
   const { networks } = config
   const labelOf = ({ asset, network }: NetworkConfig) =>
     networks.filter((other) => other.network === network).length > 1 ? `${network} ${asset}` : network
-  const payment = yield* Effect.forEach(networks, (network) => checkNetwork(network, labelOf(network)))
+  const payment = yield* Effect.forEach(networks, (network) => checkNetwork(network, labelOf(network), refundsDue))
   const all: ReadonlyArray<NamedCheck> = [
     ...first,
     ...payment.flat(),

@@ -2,13 +2,13 @@ import { chainClocksLayer, type Setup, StorageDiagnosis } from "@agentos/agentos
 import { readFigures, SalesStopStore } from "@agentos/core"
 import { ChainClocks, clockLevel, clockOffset, DatabaseClock } from "@agentos/http-server"
 import { type Check, checksDocument, failed, type Finding, passed, warned } from "@agentos/node/command-line"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { explain } from "../output/ProgramOutput.ts"
 import { currentStorage } from "../program/Maintenance.ts"
 import type { Environment } from "../variable/Variables.ts"
 import { checkConfiguration } from "./ConfigurationCheck.ts"
-import { checkDatabase, checkProviders, withoutPasswords } from "./ConnectionCheck.ts"
+import { checkDatabase, checkProviders, type DueRefunds, withoutPasswords } from "./ConnectionCheck.ts"
 import { databaseChecks } from "./DatabaseChecks.ts"
 import { checkConfiguredDns } from "./DnsCheck.ts"
 import { workChecks } from "./WorkChecks.ts"
@@ -31,6 +31,14 @@ const clockFinding = Effect.gen(function* () {
   return levels.includes("warned") ? warned(detail, NTP) : passed(detail)
 })
 
+interface StoreReport {
+  readonly checks: ReadonlyArray<Check>
+  readonly refundsDue: DueRefunds
+}
+
+/** How long the checks of wallets wait for the refunds that are due. */
+const DUE_WITHIN = "5 seconds"
+
 /** Checks the database and the work in it. */
 const storeChecks = (config: ServerConfig) =>
   Effect.gen(function* () {
@@ -41,14 +49,17 @@ const storeChecks = (config: ServerConfig) =>
       { concurrency: "unbounded" }
     )
     const database = found === undefined ? [] : databaseChecks(found, "directory" in config.database)
-    return [...database, ...workChecks(figures, stops, yield* Clock.currentTimeMillis), { name: "clock", ...clock }]
+    const work = workChecks(figures, stops, yield* Clock.currentTimeMillis)
+    const refundsDue = figures.open.filter(({ state }) => state === "refund_due")
+    return { checks: [...database, ...work, { name: "clock", ...clock }], refundsDue } satisfies StoreReport
   })
 
 /** The reason why the storage can't be opened, as one check. */
-const unopened = (config: ServerConfig, error: unknown): Effect.Effect<ReadonlyArray<Check>> =>
-  Effect.map(checkDatabase(config, { tries: false }), (finding) => [
-    { name: "database", ...(finding.status === "ok" ? failed(explain(error), null) : finding) }
-  ])
+const unopened = (config: ServerConfig, error: unknown): Effect.Effect<StoreReport> =>
+  Effect.map(checkDatabase(config, { tries: false }), (finding) => ({
+    checks: [{ name: "database", ...(finding.status === "ok" ? failed(explain(error), null) : finding) }],
+    refundsDue: []
+  }))
 
 const dnsChecks = (environment: Environment): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.catchCause(checkConfiguredDns(environment, []), (cause) =>
@@ -57,19 +68,28 @@ const dnsChecks = (environment: Environment): Effect.Effect<ReadonlyArray<Check>
 
 const checkAll = <R>(
   environment: Environment,
-  storeOf: (config: ServerConfig, setup: Setup) => Effect.Effect<ReadonlyArray<Check>, never, R>
+  storeOf: (config: ServerConfig, setup: Setup) => Effect.Effect<StoreReport, never, R>
 ): Effect.Effect<ReadonlyArray<Check>, never, R> =>
   checkConfiguration(environment).pipe(
     Effect.matchEffect({
       onFailure: (error) =>
         Effect.succeed([{ name: "variables", ...failed(explain(error), "Correct them. agentos-server check-config") }]),
-      onSuccess: ({ checks, config, setup }) =>
-        Effect.map(
-          Effect.all([storeOf(config, setup), checkProviders(config, setup), dnsChecks(environment)], {
-            concurrency: "unbounded"
-          }),
-          (found) => [...checks, ...found.flat()].map(withoutPasswords(config))
+      onSuccess: Effect.fnUntraced(function* ({ checks, config, setup }) {
+        const stored = Fiber.join(yield* Effect.forkChild(storeOf(config, setup)))
+        const refundsDue = Effect.timeoutOrElse(stored, {
+          duration: DUE_WITHIN,
+          orElse: () => Effect.succeed({ refundsDue: [] })
+        }).pipe(Effect.map((report): DueRefunds => report.refundsDue))
+        const found = yield* Effect.all(
+          [
+            Effect.map(stored, (report) => report.checks),
+            checkProviders(config, setup, refundsDue),
+            dnsChecks(environment)
+          ],
+          { concurrency: "unbounded" }
         )
+        return [...checks, ...found.flat()].map(withoutPasswords(config))
+      })
     })
   )
 

@@ -84,7 +84,7 @@ const RESTORE = "Restore the provider that the checks of connections name. Opera
 /** Longer than an attempt takes that a provider answers. The alert for whole services waits an hour. */
 const ATTEMPT_SECONDS = 60
 const NOT_PERFORMED =
-  "Their relay or carrier has not done it yet. The log has its answer: Provider call failed. Restore it; they go on by themselves."
+  "Their relay or carrier has not done it yet. agentos-server operations list --state fulfilling has its answer. Restore it; they go on by themselves."
 
 /** Judges the work of all servers. */
 export const workChecks = (
@@ -98,7 +98,7 @@ export const workChecks = (
     now,
     LATE_SECONDS.refund,
     failed,
-    "Send the token to the refund wallet, or configure one. agentos-server operations list --state refund_due"
+    "Send to the refund wallet what its line says, or configure one. agentos-server operations list --state refund_due"
   )
   const payments = queueFinding(
     openIn(figures, ["claimed", "settling", "refused", "settled"]),

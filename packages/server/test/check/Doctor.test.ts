@@ -4,6 +4,7 @@ import type { Check } from "@agentos/node/command-line"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { refundFinding } from "../../src/check/ConnectionCheck.ts"
 import { databaseChecks } from "../../src/check/DatabaseChecks.ts"
 import { workChecks } from "../../src/check/WorkChecks.ts"
 
@@ -232,5 +233,57 @@ describe("the doctor", () => {
       message: thresholdOf("AgentOSMessagesOverdue"),
       job: thresholdOf("AgentOSJobOverdue")
     })
+  })
+
+  it.each<readonly [string, bigint | undefined, number, string, RegExp, RegExp]>([
+    ["holds enough", 7_000_000n, 0, "ok", /^0xw holds 7\.00 USDT$/, /^$/],
+    [
+      "is low",
+      4_500_000n,
+      0,
+      "warning",
+      /holds 4\.50 USDT; a refund takes up to 5\.00$/,
+      /^Send at least 0\.50 USDT on/
+    ],
+    [
+      "pays what is due",
+      9_000_000n,
+      2,
+      "ok",
+      /holds 9\.00 USDT, and owes 3\.25 USDT for 2 refunds that are due$/,
+      /^$/
+    ],
+    [
+      "is low after it",
+      4_000_000n,
+      1,
+      "warning",
+      /owes 3\.25 USDT for the refund that is due; /,
+      /at least 4\.25 USDT on/
+    ],
+    [
+      "owes more",
+      3_000_000n,
+      2,
+      "failed",
+      /holds 3\.00 USDT, and owes 3\.25/,
+      /at least 5\.25 USDT on eip155:1 to 0xw\./
+    ],
+    ["is missing", undefined, 0, "warning", /^none, so refunds are recorded/, /^Add "refund"/],
+    [
+      "is missing while refunds are due",
+      undefined,
+      2,
+      "failed",
+      /payers wait for 3\.25 USDT for 2/,
+      /by hand: agentos-s/
+    ]
+  ])("judges a refund wallet that %s", (_, priceUnits, count, status, detail, fix) => {
+    const found = priceUnits === undefined ? undefined : { wallet: "0xw", priceUnits }
+    const due = { count, priceUnits: count === 0 ? 0n : 3_250_000n }
+    const finding = refundFinding({ name: "USDT", network: "eip155:1" }, found, due)
+    assert.strictEqual(finding.status, status)
+    assert.match(finding.detail, detail)
+    assert.match(finding.fix ?? "", fix)
   })
 })
