@@ -25,14 +25,14 @@ export const OPERATION_LIMIT = 100
 const TENANT_NAME_LIMIT = 64
 const AGE_LIMIT_MINUTES = 10 * 365 * 24 * 60
 
+const GivenWallet = Schema.String.check(
+  Schema.isPattern(/^0x[0-9a-f]{40}$/i, { expected: "a wallet address: 0x and 40 hexadecimal digits" })
+)
+
 /** Selects a page of operations. The cursor of a page is the id of its last operation. */
 export const QueryOperationsInput = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(["open", ...OperationState.literals])),
-  payer: Schema.optionalKey(
-    Schema.String.check(
-      Schema.isPattern(/^0x[0-9a-f]{40}$/i, { expected: "a wallet address: 0x and 40 hexadecimal digits" })
-    )
-  ),
+  payer: Schema.optionalKey(GivenWallet),
   /** An id or a wallet. */
   tenant: Schema.optionalKey(plainText(TENANT_NAME_LIMIT)),
   /** Only operations that were claimed at least so long ago. */
@@ -188,6 +188,13 @@ export const returnByHand = Effect.fnUntraced(function* (
 })
 
 export const RefundOperationInput = Schema.Struct({ transaction: TransactionHash })
+
+/** The transaction that returned a transfer, and the payer if the received transaction has several. */
+export const ReturnTransferInput = Schema.Struct({
+  transaction: TransactionHash,
+  wallet: Schema.optionalKey(GivenWallet)
+})
+export const ReceivedTransfer = Schema.Struct({ received: TransactionHash })
 
 const attemptOf = ({ nextAttempt, state }: OperationReport) => ({ state, nextAttempt })
 

@@ -18,6 +18,7 @@ const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role
   ["GET", "/internal/operations/{operationId}", "read"],
   ["POST", "/internal/operations/{operationId}/retry", "support", "operation.retry"],
   ["POST", "/internal/operations/{operationId}/refund", "money", "operation.refund"],
+  ["POST", "/internal/transfers/{received}/return", "money", "transfer.return"],
   ["GET", "/internal/selling", "read"],
   ["POST", "/internal/selling/stop", "money", "sales.stop"],
   ["POST", "/internal/selling/start", "money", "sales.start"],

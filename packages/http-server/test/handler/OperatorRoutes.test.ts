@@ -1,6 +1,7 @@
 import type { ApiDescription } from "@agentos/api"
 import {
   AS_CLAIMED,
+  type AuditReport,
   JobStore,
   MessageStore,
   type OperationReport,
@@ -673,6 +674,44 @@ describe("the operator's routes", () => {
     assert.strictEqual((await audit()).status, 500)
     assert.include((await call(server, "GET", JOBS, bearing(TOKEN))).text, "0x5e without an operation")
     await server.stop()
+  })
+
+  it("record the return of an unclaimed transfer, once, if the chain shows it", async () => {
+    const own = await startServer({ operatorToken: TOKEN })
+    const [received, sent] = [`0x${"a1".repeat(32)}`, `0x${"b2".repeat(32)}`]
+    const wallet = `0x${"c3".repeat(20)}`
+    const give = async (body: unknown, path = received) => {
+      const { status, text } = await call(own, "POST", `/internal/transfers/${path}/return`, {
+        ...bearing(TOKEN),
+        body
+      })
+      return { status, ...(JSON.parse(text) as { readonly data?: unknown }) }
+    }
+    try {
+      own.payments.log.push({ direction: "received", transaction: received, wallet, amount: 5n, block: 40n })
+      assert.strictEqual((await give({ transaction: sent })).status, 409)
+      own.payments.strangers.push({ direction: "refunded", transaction: sent, wallet, amount: 5n, block: 50n })
+      assert.strictEqual((await give({ transaction: "0x1" })).status, 400)
+      assert.strictEqual((await give({ transaction: sent }, "0x1")).status, 400)
+      const data = {
+        network: "eip155:402402",
+        wallet,
+        receivedTransaction: received,
+        transaction: sent,
+        baseUnits: "5"
+      }
+      for (const body of [{ transaction: sent.toUpperCase().replace("X", "x"), wallet }, { transaction: sent }]) {
+        assert.deepInclude(await give(body), { status: 200, data })
+      }
+      const audit = await call(own, "GET", `/internal/audit?target=${received}`, bearing(TOKEN))
+      const { items } = (JSON.parse(audit.text) as { readonly data: Page<AuditReport> }).data
+      assert.deepStrictEqual(
+        items.map(({ action, outcome }) => `${action} ${outcome}`),
+        ["succeeded", "succeeded", "failed", "failed"].map((outcome) => `transfer.return ${outcome}`)
+      )
+    } finally {
+      await own.stop()
+    }
   })
 
   it("are limited by the rate of the address, with or without a valid token", async () => {

@@ -4,16 +4,20 @@ import {
   OperationAdministration,
   PaymentRail,
   QueryOperationsInput,
+  ReceivedTransfer,
   refundByHand,
   RefundOperationInput,
   requireKnown,
+  returnByHand,
+  ReturnTransferInput,
   SalesAdministration,
   scopeOf,
   StartSalesInput,
   StopSalesInput
 } from "@agentos/core"
 import { Effect } from "effect"
-import { type Answer, bodyOf, dataResponse, mutation, parameter, queryOf, read } from "./OperatorRoute.ts"
+import { decodeInput } from "../../operation/Decoding.ts"
+import { type Answer, bodyOf, dataResponse, long, mutation, parameter, queryOf, read } from "./OperatorRoute.ts"
 
 /** Lists paid operations of all tenants, newest first. */
 const listOperations = Effect.map(OperationAdministration, ({ list }): Answer =>
@@ -37,6 +41,18 @@ const refundOperation = Effect.map(ManualRefunds, (refunds): Answer =>
     const { transaction } = yield* bodyOf(RefundOperationInput)
     const refunded = refundByHand(yield* namedOperation, transaction)
     return yield* dataResponse(yield* Effect.provideService(refunded, ManualRefunds, refunds))
+  })
+)
+
+const decodeReceived = decodeInput(ReceivedTransfer, "path parameter")
+
+/** Records the return of a received transfer that no operation has. The body contains its transaction. */
+const returnTransfer = Effect.map(ManualRefunds, (refunds): Answer =>
+  Effect.gen(function* () {
+    const { transaction, wallet } = yield* bodyOf(ReturnTransferInput)
+    const { received } = yield* decodeReceived({ received: yield* parameter("received") })
+    const returned = returnByHand({ transaction: received, wallet }, transaction)
+    return yield* dataResponse(yield* Effect.provideService(returned, ManualRefunds, refunds))
   })
 )
 
@@ -71,6 +87,15 @@ export const routes = Effect.gen(function* () {
     read("operation", operation, yield* showOperation),
     mutation("retryOperation", "support", "operation.retry", `${operation}/retry`, yield* retryOperation),
     mutation("refundOperation", "money", "operation.refund", `${operation}/refund`, yield* refundOperation),
+    long(
+      mutation(
+        "returnTransfer",
+        "money",
+        "transfer.return",
+        "/internal/transfers/{received}/return",
+        yield* returnTransfer
+      )
+    ),
     read("selling", "/internal/selling", yield* showSelling),
     mutation("stopSelling", "money", "sales.stop", "/internal/selling/stop", yield* stopSelling),
     mutation("startSelling", "money", "sales.start", "/internal/selling/start", yield* startSelling)
