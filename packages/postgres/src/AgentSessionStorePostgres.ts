@@ -39,28 +39,23 @@ export const layer: Layer.Layer<AgentSessionStore, never, Database> = Layer.effe
       keep: (sessions) =>
         sessions.length === 0
           ? Effect.void
-          : orDie(
-              Effect.asVoid(sql`
-                with forgotten as (delete from agent_sessions where expires_at <= ${now()} - ${Parameter.integer(SESSION_LEASE)})
-                insert into agent_sessions (session_id, tenant_id, server_id, phone_number_ids, expires_at)
-                select session_id, tenant_id, server_id, nullif(phone_number_ids, ''), ${now()} + ${Parameter.integer(SESSION_LEASE)}
-                from unnest(
-                  ${Parameter.uuids(sessions.map(({ sessionId }) => sessionId))},
-                  ${Parameter.uuids(sessions.map(({ tenantId }) => tenantId))},
-                  ${Parameter.uuids(sessions.map((session) => session.serverId))},
-                  ${Parameter.texts(sessions.map(({ phoneNumberIds }) => phoneNumberIds?.join(",") ?? ""))}
-                ) kept (session_id, tenant_id, server_id, phone_number_ids)
-                on conflict (session_id) do update set expires_at = excluded.expires_at`)
-            ),
+          : Row.run(sql`
+            with forgotten as (delete from agent_sessions where expires_at <= ${now()} - ${Parameter.integer(SESSION_LEASE)})
+            insert into agent_sessions (session_id, tenant_id, server_id, phone_number_ids, expires_at)
+            select session_id, tenant_id, server_id, nullif(phone_number_ids, ''), ${now()} + ${Parameter.integer(SESSION_LEASE)}
+            from unnest(
+              ${Parameter.uuids(sessions.map(({ sessionId }) => sessionId))},
+              ${Parameter.uuids(sessions.map(({ tenantId }) => tenantId))},
+              ${Parameter.uuids(sessions.map((session) => session.serverId))},
+              ${Parameter.texts(sessions.map(({ phoneNumberIds }) => phoneNumberIds?.join(",") ?? ""))}
+            ) kept (session_id, tenant_id, server_id, phone_number_ids)
+            on conflict (session_id) do update set expires_at = excluded.expires_at`),
       remove: (sessionIds) =>
-        orDie(Effect.asVoid(sql`delete from agent_sessions where session_id = any(${Parameter.uuids(sessionIds)})`)),
+        Row.run(sql`delete from agent_sessions where session_id = any(${Parameter.uuids(sessionIds)})`),
       list: (tenantId) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof SESSIONS>>`
-            select ${sql.literal(SESSIONS.columns)} from agent_sessions
-            where tenant_id = ${Parameter.uuid(tenantId)} and expires_at > ${now()} order by session_id`),
-          Row.all(SESSIONS.toRecord)
-        ),
+        Row.all(SESSIONS.toRecord)(sql<Table.Stored<typeof SESSIONS>>`
+          select ${sql.literal(SESSIONS.columns)} from agent_sessions
+          where tenant_id = ${Parameter.uuid(tenantId)} and expires_at > ${now()} order by session_id`),
       send: (messages) => {
         const to = [...new Set(messages.map((message) => message.to))]
         return Effect.andThen(

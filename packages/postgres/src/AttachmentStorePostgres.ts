@@ -77,6 +77,11 @@ export const layer: Layer.Layer<AttachmentStore, never, Database> = Layer.effect
         )
       )
 
+    const content = Row.first((row: AttachmentRow) => ({
+      attachment: toAttachment(row),
+      content: readPieces(row.attachment_id)
+    }))
+
     return AttachmentStore.of({
       stage: (operationId, attachments) =>
         orDie(
@@ -85,36 +90,26 @@ export const layer: Layer.Layer<AttachmentStore, never, Database> = Layer.effect
           })
         ),
       discard: (operationId) =>
-        orDie(
-          Effect.asVoid(
-            sql`delete from sent_attachments where operation_id = ${Parameter.uuid(operationId)} and message_id is null`
-          )
+        Row.run(
+          sql`delete from sent_attachments where operation_id = ${Parameter.uuid(operationId)} and message_id is null`
         ),
-      assign: (operationId, tenantId, messageId) =>
-        Effect.map(orDie(assign(operationId, tenantId, messageId)), Row.all(toAttachment)),
+      assign: (operationId, tenantId, messageId) => Row.all(toAttachment)(assign(operationId, tenantId, messageId)),
       read: (tenantId, messageId, index) =>
-        Effect.map(
-          orDie(sql<AttachmentRow>`
-            select ${columns} from sent_attachments
-            where message_id = ${Parameter.uuid(messageId)} and position = ${Parameter.integer(index)}
-              and tenant_id = ${Parameter.uuid(tenantId)}`),
-          Row.first((row) => ({ attachment: toAttachment(row), content: readPieces(row.attachment_id) }))
-        ),
-      remove: (messageId) =>
-        orDie(Effect.asVoid(sql`delete from sent_attachments where message_id = ${Parameter.uuid(messageId)}`)),
+        content(sql<AttachmentRow>`
+          select ${columns} from sent_attachments
+          where message_id = ${Parameter.uuid(messageId)} and position = ${Parameter.integer(index)}
+            and tenant_id = ${Parameter.uuid(tenantId)}`),
+      remove: (messageId) => Row.run(sql`delete from sent_attachments where message_id = ${Parameter.uuid(messageId)}`),
       removeStaged: ({ age, limit }) =>
-        Effect.map(
-          orDie(sql`
-            with old as materialized (
-              select attachment_id from sent_attachments
-              where message_id is null and staged_at <= (select ${now()}) - ${Parameter.integer(age)}
-              order by staged_at, attachment_id limit ${Parameter.integer(limit)}
-              for update skip locked
-            )
-            delete from sent_attachments where attachment_id = any(array(select attachment_id from old))
-            returning attachment_id`),
-          (rows) => rows.length
-        )
+        Row.count(sql`
+          with old as materialized (
+            select attachment_id from sent_attachments
+            where message_id is null and staged_at <= (select ${now()}) - ${Parameter.integer(age)}
+            order by staged_at, attachment_id limit ${Parameter.integer(limit)}
+            for update skip locked
+          )
+          delete from sent_attachments where attachment_id = any(array(select attachment_id from old))
+          returning attachment_id`)
     })
   })
 )

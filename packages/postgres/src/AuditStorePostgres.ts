@@ -29,23 +29,18 @@ export const layer: Layer.Layer<AuditStore, never, Database> = Layer.effect(
     const { now } = yield* storeClock
     return AuditStore.of({
       append: (record) =>
-        orDie(
-          Effect.asVoid(sql`
-            insert into audit_records ${Table.insert(sql, Table.valuesOf(RECORDS.fields, record))}
-            on conflict do nothing`)
-        ),
+        Row.run(sql`
+          insert into audit_records ${Table.insert(sql, Table.valuesOf(RECORDS.fields, record))}
+          on conflict do nothing`),
       list: ({ actor, before, limit, target }) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof RECORDS>>`
-            select ${sql.literal(RECORDS.columns)} from audit_records
-            where ${sql.and([
-              sql`audit_id < ${Parameter.uuid(before ?? Row.MAX)}`,
-              ...(actor === undefined ? [] : [sql`actor = ${Parameter.text(actor)}`]),
-              ...(target === undefined ? [] : [sql`target = ${Parameter.text(target)}`])
-            ])}
-            order by audit_id desc limit ${Parameter.integer(limit)}`),
-          Row.all(toAuditRecord)
-        ),
+        Row.all(toAuditRecord)(sql<Table.Stored<typeof RECORDS>>`
+          select ${sql.literal(RECORDS.columns)} from audit_records
+          where ${sql.and([
+            sql`audit_id < ${Parameter.uuid(before ?? Row.MAX)}`,
+            ...(actor === undefined ? [] : [sql`actor = ${Parameter.text(actor)}`]),
+            ...(target === undefined ? [] : [sql`target = ${Parameter.text(target)}`])
+          ])}
+          order by audit_id desc limit ${Parameter.integer(limit)}`),
       remove: ({ age, limit }) =>
         Effect.map(
           orDie(sql<{ readonly removed: bigint }>`

@@ -51,7 +51,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
 
     /** Locks the call first: later reads stay true until the transaction ends. */
     const extend = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
-      const call = first(yield* sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
+      const call = yield* first(sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
       const known = yield* sql`select 1 from call_grants where ${isOperation(operationId)}`
       if (known.length > 0) return call
       if (Option.isNone(call) || call.value.state !== "in_progress" || call.value.hangUpReason !== null) {
@@ -60,13 +60,11 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       yield* sql`
         insert into call_grants (operation_id, call_id, seconds)
         values (${Parameter.uuid(operationId)}, ${Parameter.uuid(callId)}, ${Parameter.integer(seconds)})`
-      return first(
-        yield* sql<CallRow>`
-          update calls set
-            authorized_seconds = authorized_seconds + ${Parameter.integer(seconds)},
-            extended_seconds = extended_seconds + ${Parameter.integer(seconds)}
-          where ${isCall(callId)} returning ${columns}`
-      )
+      return yield* first(sql<CallRow>`
+        update calls set
+          authorized_seconds = authorized_seconds + ${Parameter.integer(seconds)},
+          extended_seconds = extended_seconds + ${Parameter.integer(seconds)}
+        where ${isCall(callId)} returning ${columns}`)
     })
 
     const extended = (operationId: string) => sql<CallRow>`
@@ -145,47 +143,29 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
 
     return CallStore.of({
       find: (tenantId, callId) =>
-        Effect.map(
-          orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`),
-          Row.lookup(tenantId, toCall)
-        ),
-      get: (callId) => Effect.map(orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`), first),
+        Row.lookup(tenantId, toCall)(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`),
+      get: (callId) => first(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`),
       findByProvider: (providerCallId) =>
-        Effect.map(
-          orDie(sql<CallRow>`select ${columns} from calls where provider_call_id = ${Parameter.text(providerCallId)}`),
-          first
-        ),
+        first(sql<CallRow>`select ${columns} from calls where provider_call_id = ${Parameter.text(providerCallId)}`),
       create: (call) =>
-        Effect.map(
-          orDie(sql`
-            insert into calls ${Table.insert(sql, Table.valuesOf(CALLS.fields, call))}
-            on conflict do nothing returning call_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          insert into calls ${Table.insert(sql, Table.valuesOf(CALLS.fields, call))}
+          on conflict do nothing returning call_id`),
       update: (call) =>
-        Effect.map(
-          orDie(sql`
-            update calls set ${Table.set(sql, Table.valuesOf(CHANGING, call))}
-            where ${isCall(call.callId)} and tenant_id = ${Parameter.uuid(call.tenantId)} and state <> 'ended'
-            returning call_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          update calls set ${Table.set(sql, Table.valuesOf(CHANGING, call))}
+          where ${isCall(call.callId)} and tenant_id = ${Parameter.uuid(call.tenantId)} and state <> 'ended'
+          returning call_id`),
       live: (phoneNumberId) =>
-        Effect.map(
-          orDie(sql<CallRow>`
-            select ${columns} from calls where live_number_id = ${Parameter.uuid(phoneNumberId)}
-            order by created_at, call_id`),
-          Row.all(toCall)
-        ),
+        Row.all(toCall)(sql<CallRow>`
+          select ${columns} from calls where live_number_id = ${Parameter.uuid(phoneNumberId)}
+          order by created_at, call_id`),
       recent: (tenantId, since, limit) =>
-        Effect.map(
-          orDie(sql<CallRow>`
-            select ${columns} from calls
-            where tenant_id = ${Parameter.uuid(tenantId)} and direction = 'outbound'
-              and created_at >= ${Parameter.integer(since)}
-            order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
-          Row.all(toCall)
-        ),
+        Row.all(toCall)(sql<CallRow>`
+          select ${columns} from calls
+          where tenant_id = ${Parameter.uuid(tenantId)} and direction = 'outbound'
+            and created_at >= ${Parameter.integer(since)}
+          order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
       list: (tenantId, { after, before, direction, phoneNumberId }, position, limit) => {
         // The first condition of each kind selects its index: `calls_listed` or `calls_of_number`.
         const conditions: Array<Statement.Fragment> =
@@ -206,23 +186,17 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             sql`(created_at, call_id) < (${Parameter.integer(position.createdAt)}, ${Parameter.uuid(position.id)})`
           )
         }
-        return Effect.map(
-          orDie(sql<CallRow>`
-            select ${columns} from calls where ${sql.and(conditions)}
-            order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
-          Row.all(toCall)
-        )
+        return Row.all(toCall)(sql<CallRow>`
+          select ${columns} from calls where ${sql.and(conditions)}
+          order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`)
       },
       liveEach: (phoneNumberIds) =>
-        Effect.map(
-          orDie(sql<CallRow>`
-            select ${columns} from calls where live_number_id = any(${Parameter.uuids(phoneNumberIds)})`),
-          Row.all(toCall)
-        ),
+        Row.all(toCall)(sql<CallRow>`
+          select ${columns} from calls where live_number_id = any(${Parameter.uuids(phoneNumberIds)})`),
       extend: (callId, operationId, seconds) => transact(orDie(extend(callId, operationId, seconds))),
-      extended: (operationId) => Effect.map(orDie(extended(operationId)), first),
-      revokeExtension: (operationId) => orDie(Effect.asVoid(revokeExtension(operationId))),
-      takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), Row.all(toCall)),
+      extended: (operationId) => first(extended(operationId)),
+      revokeExtension: (operationId) => Row.run(revokeExtension(operationId)),
+      takeWatched: (limit, millis) => Row.all(toCall)(takeWatched(limit, millis)),
       postponeWatch: (callId, watchAt, millis) =>
         Effect.map(
           orDie(sql<CallRow>`
@@ -231,44 +205,29 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
           ([row]) => (row === undefined ? null : toCall(row).watchAt)
         ),
       declinedOf: (phoneNumberId) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof DECLINED>>`
-            select ${declinedColumns} from declined_calls where phone_number_id = ${Parameter.uuid(phoneNumberId)}`),
-          Row.all(DECLINED.toRecord)
-        ),
+        Row.all(DECLINED.toRecord)(sql<Table.Stored<typeof DECLINED>>`
+          select ${declinedColumns} from declined_calls where phone_number_id = ${Parameter.uuid(phoneNumberId)}`),
       putDeclined: (declined) =>
-        orDie(
-          Effect.asVoid(sql`
-            insert into declined_calls ${Table.insert(sql, Table.valuesOf(DECLINED.fields, declined))}
-            on conflict (phone_number_id, caller)
-            do update set ${Table.set(sql, Table.valuesOf(DECLINED_COUNT, declined))}`)
-        ),
+        Row.run(sql`
+          insert into declined_calls ${Table.insert(sql, Table.valuesOf(DECLINED.fields, declined))}
+          on conflict (phone_number_id, caller)
+          do update set ${Table.set(sql, Table.valuesOf(DECLINED_COUNT, declined))}`),
       forgetDeclined: ({ caller, phoneNumberId }) =>
-        orDie(
-          Effect.asVoid(sql`
-            delete from declined_calls
-            where phone_number_id = ${Parameter.uuid(phoneNumberId)} and caller = ${Parameter.text(caller)}`)
-        ),
+        Row.run(sql`
+          delete from declined_calls
+          where phone_number_id = ${Parameter.uuid(phoneNumberId)} and caller = ${Parameter.text(caller)}`),
       dueDeclined: (now, limit) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof DECLINED_KEYS>>`
-            select ${sql.literal(DECLINED_KEYS.columns)} from declined_calls where due_at <= ${Parameter.integer(now)}
-            order by due_at limit ${Parameter.integer(limit)}`),
-          Row.all(DECLINED_KEYS.toRecord)
-        ),
+        Row.all(DECLINED_KEYS.toRecord)(sql<Table.Stored<typeof DECLINED_KEYS>>`
+          select ${sql.literal(DECLINED_KEYS.columns)} from declined_calls where due_at <= ${Parameter.integer(now)}
+          order by due_at limit ${Parameter.integer(limit)}`),
       issueRelay: (callId, tokenHash) =>
-        orDie(
-          Effect.asVoid(sql`
-            update calls set relay_token_hash = ${Parameter.text(tokenHash)} where ${isCall(callId)}`)
-        ),
+        Row.run(sql`
+          update calls set relay_token_hash = ${Parameter.text(tokenHash)} where ${isCall(callId)}`),
       redeemRelay: (tokenHash) =>
-        Effect.map(
-          orDie(sql<CallRow>`
-            update calls set relay_token_hash = null, redeemed_relay_hash = relay_token_hash
-            where relay_token_hash = ${Parameter.text(tokenHash)} and state <> 'ended'
-            returning ${columns}`),
-          first
-        ),
+        first(sql<CallRow>`
+          update calls set relay_token_hash = null, redeemed_relay_hash = relay_token_hash
+          where relay_token_hash = ${Parameter.text(tokenHash)} and state <> 'ended'
+          returning ${columns}`),
       redeemedRelay: (callId) =>
         Effect.map(
           orDie(sql<{ readonly hash: string | null }>`
@@ -296,13 +255,10 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
           (rows) => rows.map(TURNS.toRecord).toReversed()
         ),
       turnsAfter: (callId, index, limit) =>
-        Effect.map(
-          orDie(sql<TurnRow>`
-            select ${turnColumns} from call_turns
-            where ${isCall(callId)} and turn_index > ${Parameter.integer(index)}
-            order by turn_index limit ${Parameter.integer(limit)}`),
-          Row.all(TURNS.toRecord)
-        ),
+        Row.all(TURNS.toRecord)(sql<TurnRow>`
+          select ${turnColumns} from call_turns
+          where ${isCall(callId)} and turn_index > ${Parameter.integer(index)}
+          order by turn_index limit ${Parameter.integer(limit)}`),
       remove: (old) => transact(orDie(remove(old))),
       removeTurns: (old) => transact(orDie(removeTurns(old)))
     })

@@ -90,30 +90,22 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
     return GasTransactionStore.of({
       open: (transaction, sign) => transact(open(transaction, sign)),
       reprice: ({ accountNonce, wallet }, previousHash, version) =>
-        Effect.map(
-          orDie(sql`
-            update gas_transactions set
-              hashes = array_append(hashes, ${Parameter.text(version.hash)}),
-              bytes = array_append(bytes, ${Parameter.text(version.bytes)}),
-              signed_at = ${now()}
-            where ${isOf(wallet)} and account_nonce = ${Parameter.integer(accountNonce)}
-              and hashes[cardinality(hashes)] = ${Parameter.text(previousHash)}
-            returning account_nonce`),
-          Row.any
-        ),
+        Row.any(sql`
+          update gas_transactions set
+            hashes = array_append(hashes, ${Parameter.text(version.hash)}),
+            bytes = array_append(bytes, ${Parameter.text(version.bytes)}),
+            signed_at = ${now()}
+          where ${isOf(wallet)} and account_nonce = ${Parameter.integer(accountNonce)}
+            and hashes[cardinality(hashes)] = ${Parameter.text(previousHash)}
+          returning account_nonce`),
       listOpen: (wallet, limit) =>
-        Effect.map(
-          orDie(sql<GasTransactionRow>`
-            select ${columns} from gas_transactions where ${isOf(wallet)}
-            order by account_nonce limit ${Parameter.integer(limit)}`),
-          Row.all(toGasTransaction)
-        ),
+        Row.all(toGasTransaction)(sql<GasTransactionRow>`
+          select ${columns} from gas_transactions where ${isOf(wallet)}
+          order by account_nonce limit ${Parameter.integer(limit)}`),
       closeBelow: (wallet, accountNonce) =>
-        orDie(
-          Effect.asVoid(sql`
-            delete from gas_transactions
-            where ${isOf(wallet)} and account_nonce < ${Parameter.integer(accountNonce)}`)
-        )
+        Row.run(sql`
+          delete from gas_transactions
+          where ${isOf(wallet)} and account_nonce < ${Parameter.integer(accountNonce)}`)
     })
   })
 )

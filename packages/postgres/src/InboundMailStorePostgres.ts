@@ -201,20 +201,17 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     )`
 
     const queued = (condition: Statement.Fragment, limit: number) =>
-      Effect.map(
-        orDie(sql<QueuedRow>`
-          with ${clock()}, waiting as materialized (
-            select inbound_mail_id from inbound_mails where not completed and not staged and ${condition}
-          )
-          select
-            inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after, failure,
-            counted_mailbox_ids as mailbox_ids, ${isHeld} as is_held, coalesce(leased_until, received_at) as due_at
-          from inbound_mails where inbound_mail_id = any(array(
-            select inbound_mail_id from waiting order by inbound_mail_id limit ${Parameter.integer(limit)}
-          ))
-          order by inbound_mail_id`),
-        Row.all(toQueued)
-      )
+      Row.all(toQueued)(sql<QueuedRow>`
+        with ${clock()}, waiting as materialized (
+          select inbound_mail_id from inbound_mails where not completed and not staged and ${condition}
+        )
+        select
+          inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after, failure,
+          counted_mailbox_ids as mailbox_ids, ${isHeld} as is_held, coalesce(leased_until, received_at) as due_at
+        from inbound_mails where inbound_mail_id = any(array(
+          select inbound_mail_id from waiting order by inbound_mail_id limit ${Parameter.integer(limit)}
+        ))
+        order by inbound_mail_id`)
 
     const listQueued = ({ after, age, hasFailed, limit, mailboxId, tenantId }: QueuedMailQuery) => {
       const parts: Array<Statement.Fragment> = [sql`true`]
@@ -374,39 +371,29 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     return InboundMailStore.of({
       stage: (mail) => (isLarge(mail) ? orDie(stage(mail)) : Effect.void),
       discard: (inboundMailId) =>
-        orDie(
-          Effect.asVoid(
-            sql`delete from inbound_mails where inbound_mail_id = ${Parameter.uuid(inboundMailId)} and staged`
-          )
-        ),
+        Row.run(sql`delete from inbound_mails where inbound_mail_id = ${Parameter.uuid(inboundMailId)} and staged`),
       add: (mails) => transact(orDie(add(mails))),
       lease: (limit, leaseMillis, exceptNetworks = []) =>
         Effect.map(orDie(lease(limit, leaseMillis, exceptNetworks)), (rows) =>
           rows.map(toWaitingMail).toSorted(compare)
         ),
       renew: (lease, leaseMillis) =>
-        Effect.map(
-          orDie(sql`
-            update inbound_mails set leased_until = ${now()} + ${Parameter.integer(leaseMillis)}
-            where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          update inbound_mails set leased_until = ${now()} + ${Parameter.integer(leaseMillis)}
+          where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
       postpone: (lease, millis, failure) =>
-        Effect.map(
-          orDie(sql`
-            update inbound_mails set
-              leased_until = ${now()} + ${Parameter.integer(millis)}, failed_attempt = attempts,
-              failure = ${Parameter.text(failure)}
-            where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          update inbound_mails set
+            leased_until = ${now()} + ${Parameter.integer(millis)}, failed_attempt = attempts,
+            failure = ${Parameter.text(failure)}
+          where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
       listQueued,
       findQueued: (inboundMailId) =>
         Effect.map(queued(sql`inbound_mail_id = ${Parameter.uuid(inboundMailId)}`, 1), ([mail]) =>
           Option.fromUndefinedOr(mail)
         ),
-      replay: (inboundMailId) => Effect.map(orDie(replay(inboundMailId)), Row.any),
-      drop: (inboundMailId) => Effect.map(orDie(removeWaiting(sql`${unheld(inboundMailId)} for update`)), Row.any),
+      replay: (inboundMailId) => Row.any(replay(inboundMailId)),
+      drop: (inboundMailId) => Row.any(removeWaiting(sql`${unheld(inboundMailId)} for update`)),
       readPieces: (inboundMailId, part) =>
         part === undefined ? readFrom(inboundMailId, 0) : readPart(inboundMailId, part),
       complete: (leases) => transact(orDie(complete(leases))),
@@ -421,7 +408,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           Row.toBacklog
         ),
       giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
-      removeStaged: ({ age, limit }) => Effect.map(orDie(removeStaged(age, limit)), (rows) => rows.length),
+      removeStaged: ({ age, limit }) => Row.count(removeStaged(age, limit)),
       removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),
       findRaw: (tenantId, messageId) =>
         Effect.map(

@@ -1,7 +1,6 @@
 import { type Incident, IncidentStore, type IncidentKind } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
-import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -27,22 +26,15 @@ export const layer: Layer.Layer<IncidentStore, never, Database> = Layer.effect(
   IncidentStore,
   Effect.map(Database, ({ sql }) =>
     IncidentStore.of({
-      list: Effect.map(
-        orDie(sql<Table.Stored<typeof INCIDENTS>>`
-          select ${sql.literal(INCIDENTS.columns)} from incidents order by opened_at, kind collate "C", subject collate "C"`),
-        Row.all(toIncident)
-      ),
+      list: Row.all(toIncident)(sql<Table.Stored<typeof INCIDENTS>>`
+        select ${sql.literal(INCIDENTS.columns)} from incidents order by opened_at, kind collate "C", subject collate "C"`),
       put: (incident) =>
-        orDie(
-          Effect.asVoid(sql`
-            insert into incidents ${Table.insert(sql, Table.valuesOf(INCIDENTS.fields, incident))}
-            on conflict (kind, subject) do update set ${sql.literal(Table.replace(INCIDENTS.fields))}`)
-        ),
+        Row.run(sql`
+          insert into incidents ${Table.insert(sql, Table.valuesOf(INCIDENTS.fields, incident))}
+          on conflict (kind, subject) do update set ${sql.literal(Table.replace(INCIDENTS.fields))}`),
       remove: ({ kind, subject }) =>
-        orDie(
-          Effect.asVoid(sql`
-            delete from incidents where kind = ${Parameter.text(kind)} and subject = ${Parameter.text(subject)}`)
-        )
+        Row.run(sql`
+          delete from incidents where kind = ${Parameter.text(kind)} and subject = ${Parameter.text(subject)}`)
     })
   )
 )

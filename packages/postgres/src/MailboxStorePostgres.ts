@@ -206,23 +206,17 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
 
     return MailboxStore.of({
       find: (tenantId, mailboxId) =>
-        Effect.map(
-          orDie(sql<MailboxRow>`select ${columns} from mailboxes where mailbox_id = ${Parameter.uuid(mailboxId)}`),
-          Row.lookup(tenantId, toMailbox)
-        ),
+        Row.lookup(
+          tenantId,
+          toMailbox
+        )(sql<MailboxRow>`select ${columns} from mailboxes where mailbox_id = ${Parameter.uuid(mailboxId)}`),
       list: (tenantId) =>
-        Effect.map(
-          orDie(sql<MailboxRow>`
-            select ${columns} from mailboxes where tenant_id = ${Parameter.uuid(tenantId)}
-            order by created_at, mailbox_id`),
-          Row.all(toMailbox)
-        ),
+        Row.all(toMailbox)(sql<MailboxRow>`
+          select ${columns} from mailboxes where tenant_id = ${Parameter.uuid(tenantId)}
+          order by created_at, mailbox_id`),
       findActive: (localParts) =>
-        Effect.map(
-          orDie(sql<MailboxRow>`
-            select ${columns} from mailboxes where local_part = any(${Parameter.texts(localParts)}) and active`),
-          Row.all(toMailbox)
-        ),
+        Row.all(toMailbox)(sql<MailboxRow>`
+          select ${columns} from mailboxes where local_part = any(${Parameter.texts(localParts)}) and active`),
       findStandings: (mailboxIds) =>
         mailboxIds.length === 0
           ? Effect.succeed(new Map())
@@ -231,7 +225,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
               (rows) => new Map(rows.map((row) => [row.mailbox_id, toStanding(row)]))
             ),
       findSender: (tenantId, mailboxId, addresses) =>
-        Effect.map(orDie(senders(tenantId, mailboxId, addresses)), Row.lookup(tenantId, toSender)),
+        Row.lookup(tenantId, toSender)(senders(tenantId, mailboxId, addresses)),
       isAvailable: (localPart, tenantId) =>
         Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
           Option.isNone(open)
@@ -252,44 +246,37 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
           (rows) => (rows.length > 0 ? "reserved" : "taken")
         ),
       release: (operationId) =>
-        orDie(
-          Effect.asVoid(sql`
-            with freed as (
-              update local_parts set operation_id = null
-              where operation_id = ${Parameter.uuid(operationId)} and owned
-            )
-            delete from local_parts where operation_id = ${Parameter.uuid(operationId)} and not owned`)
-        ),
+        Row.run(sql`
+          with freed as (
+            update local_parts set operation_id = null
+            where operation_id = ${Parameter.uuid(operationId)} and owned
+          )
+          delete from local_parts where operation_id = ${Parameter.uuid(operationId)} and not owned`),
       create: (mailbox, operationId) => orDie(create(mailbox, operationId)),
       addRefused: (localPart, refused) => {
         const counts = Object.entries(refused)
         return counts.length === 0
           ? Effect.void
-          : orDie(
-              Effect.asVoid(sql`
-                update mailboxes set refused = (
-                  select json_object_agg(reason, total)::text from (
-                    select reason, sum(count)::bigint as total from (
-                      select key, value::bigint from json_each_text(coalesce(mailboxes.refused, '{}')::json)
-                      union all
-                      select * from unnest(
-                        ${Parameter.texts(counts.map(([reason]) => reason))},
-                        ${Parameter.integers(counts.map(([, count]) => count))}
-                      )
-                    ) as counted (reason, count) group by reason order by reason
-                  ) as totals
-                )
-                where local_part = ${Parameter.text(localPart)} and active`)
+          : Row.run(sql`
+            update mailboxes set refused = (
+              select json_object_agg(reason, total)::text from (
+                select reason, sum(count)::bigint as total from (
+                  select key, value::bigint from json_each_text(coalesce(mailboxes.refused, '{}')::json)
+                  union all
+                  select * from unnest(
+                    ${Parameter.texts(counts.map(([reason]) => reason))},
+                    ${Parameter.integers(counts.map(([, count]) => count))}
+                  )
+                ) as counted (reason, count) group by reason order by reason
+              ) as totals
             )
+            where local_part = ${Parameter.text(localPart)} and active`)
       },
       update: (mailbox) =>
-        Effect.map(
-          orDie(sql`
-            update mailboxes set ${Table.set(sql, Table.valuesOf(CHANGING, mailbox))}
-            where mailbox_id = ${Parameter.uuid(mailbox.mailboxId)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
-            returning mailbox_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          update mailboxes set ${Table.set(sql, Table.valuesOf(CHANGING, mailbox))}
+          where mailbox_id = ${Parameter.uuid(mailbox.mailboxId)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
+          returning mailbox_id`),
       remove: (tenantId, mailboxId) => transact(orDie(remove(tenantId, mailboxId)))
     })
   })

@@ -1,7 +1,6 @@
 import { type ManualRefund, ManualRefundStore } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
-import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -36,40 +35,31 @@ export const layer: Layer.Layer<ManualRefundStore, never, Database> = Layer.effe
     return ManualRefundStore.of({
       // A refund of this service has its transaction in the operation, and no row here.
       record: (refund) =>
-        Effect.map(
-          orDie(sql`
-            insert into manual_refunds ${Table.insertSelect(sql, valuesOf(refund))}
-            where not exists (
-              select 1 from operations
-              where payer = ${Parameter.text(refund.wallet)}
-                and lower(refund_transaction) = ${Parameter.text(refund.transaction)}
-                and not exists (select 1 from manual_refunds where operation_id = operations.operation_id)
-            )
-            on conflict do nothing
-            returning transfer_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          insert into manual_refunds ${Table.insertSelect(sql, valuesOf(refund))}
+          where not exists (
+            select 1 from operations
+            where payer = ${Parameter.text(refund.wallet)}
+              and lower(refund_transaction) = ${Parameter.text(refund.transaction)}
+              and not exists (select 1 from manual_refunds where operation_id = operations.operation_id)
+          )
+          on conflict do nothing
+          returning transfer_id`),
       list: (receivedTransaction) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof REFUNDS>>`
-            select ${sql.literal(REFUNDS.columns)} from manual_refunds
-            ${receivedTransaction === undefined ? sql`` : sql`where received_transaction = ${Parameter.text(receivedTransaction)}`}
-            order by transfer_id collate "C"`),
-          Row.all(toRefund)
-        ),
+        Row.all(toRefund)(sql<Table.Stored<typeof REFUNDS>>`
+          select ${sql.literal(REFUNDS.columns)} from manual_refunds
+          ${receivedTransaction === undefined ? sql`` : sql`where received_transaction = ${Parameter.text(receivedTransaction)}`}
+          order by transfer_id collate "C"`),
       assign: (transferId, operationId) =>
-        Effect.map(
-          orDie(sql`
-            update manual_refunds set operation_id = ${Parameter.uuid(operationId)}
-            where transfer_id = ${Parameter.text(transferId)}
-              and (operation_id is null or operation_id = ${Parameter.uuid(operationId)})
-              and not exists (
-                select 1 from manual_refunds
-                where operation_id = ${Parameter.uuid(operationId)} and transfer_id <> ${Parameter.text(transferId)}
-              )
-            returning transfer_id`),
-          Row.any
-        )
+        Row.any(sql`
+          update manual_refunds set operation_id = ${Parameter.uuid(operationId)}
+          where transfer_id = ${Parameter.text(transferId)}
+            and (operation_id is null or operation_id = ${Parameter.uuid(operationId)})
+            and not exists (
+              select 1 from manual_refunds
+              where operation_id = ${Parameter.uuid(operationId)} and transfer_id <> ${Parameter.text(transferId)}
+            )
+          returning transfer_id`)
     })
   })
 )

@@ -28,6 +28,8 @@ const WAITING = Table.table("message_retries", {
 
 type WaitingMessageRow = Table.Stored<typeof WAITING> & { readonly state: WaitingState }
 
+const toWaitingMessage = (row: WaitingMessageRow): WaitingMessage => ({ ...WAITING.toRecord(row), state: row.state })
+
 type RetryRow = Table.Stored<typeof RETRIES> & { readonly was_due_at: bigint }
 
 interface WaitingRow {
@@ -74,26 +76,21 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
     end`
 
     const listWaiting = (conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
-      Effect.map(
-        orDie(sql<WaitingMessageRow>`
-          with ${clock()}
-          select ${sql.literal(WAITING.columns)}, ${state} as state from message_retries
-          where ${sql.and(conditions)} order by message_id limit ${Parameter.integer(limit)}`),
-        Row.all((row): WaitingMessage => ({ ...WAITING.toRecord(row), state: row.state }))
-      )
+      Row.all(toWaitingMessage)(sql<WaitingMessageRow>`
+        with ${clock()}
+        select ${sql.literal(WAITING.columns)}, ${state} as state from message_retries
+        where ${sql.and(conditions)} order by message_id limit ${Parameter.integer(limit)}`)
 
     const isDeferred = (messageId: string) => sql`message_id = ${Parameter.uuid(messageId)} and ${state} = 'deferred'`
 
     return MessageRetryStore.of({
       schedule: (messageId, tenantId, delayMillis, after = "deferred") => {
         const [sendAt, outcome] = typeof after === "string" ? [null, after] : [after.sendAt, null]
-        return orDie(
-          Effect.asVoid(sql`
-            insert into message_retries (message_id, tenant_id, attempts, due_at, send_at, ended_attempt, outcome) values (
-              ${Parameter.uuid(messageId)}, ${Parameter.uuid(tenantId)}, 0, ${now()} + ${Parameter.integer(delayMillis)},
-              ${Parameter.integer(sendAt)}, ${Parameter.integer(outcome === null ? null : 0)}, ${Parameter.text(outcome)}
-            )`)
-        )
+        return Row.run(sql`
+          insert into message_retries (message_id, tenant_id, attempts, due_at, send_at, ended_attempt, outcome) values (
+            ${Parameter.uuid(messageId)}, ${Parameter.uuid(tenantId)}, 0, ${now()} + ${Parameter.integer(delayMillis)},
+            ${Parameter.integer(sendAt)}, ${Parameter.integer(outcome === null ? null : 0)}, ${Parameter.text(outcome)}
+          )`)
       },
       listScheduled: (tenantId, limit) =>
         Effect.map(
@@ -104,32 +101,23 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
           (rows) => rows.map(({ message_id }) => message_id)
         ),
       withdraw: (messageId) =>
-        Effect.map(
-          orDie(sql`
-            delete from message_retries
-            where message_id = ${Parameter.uuid(messageId)} and attempts = 0 returning message_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          delete from message_retries
+          where message_id = ${Parameter.uuid(messageId)} and attempts = 0 returning message_id`),
       lease: (limit, leaseMillis) =>
         Effect.map(orDie(lease(limit, leaseMillis)), (rows) =>
           rows.toSorted(dueFirst).map((row) => RETRIES.toRecord(row))
         ),
       renew: (held, millis) =>
-        Effect.map(
-          orDie(sql`
-            update message_retries set due_at = ${now()} + ${Parameter.integer(millis)}
-            where ${isHeldBy(held)} returning message_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          update message_retries set due_at = ${now()} + ${Parameter.integer(millis)}
+          where ${isHeldBy(held)} returning message_id`),
       reschedule: (held, millis, outcome) =>
-        Effect.map(
-          orDie(sql`
-            update message_retries set
-              due_at = ${now()} + ${Parameter.integer(millis)}, ended_attempt = attempts,
-              outcome = ${Parameter.text(outcome)}
-            where ${isHeldBy(held)} returning message_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          update message_retries set
+            due_at = ${now()} + ${Parameter.integer(millis)}, ended_attempt = attempts,
+            outcome = ${Parameter.text(outcome)}
+          where ${isHeldBy(held)} returning message_id`),
       listWaiting: ({ after, before, limit, state: wanted, tenantId }) =>
         listWaiting(
           [
@@ -146,22 +134,15 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
           Option.fromUndefinedOr(found)
         ),
       makeDue: (messageId) =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()}
-            update message_retries set due_at = least(due_at, (select now from clock))
-            where ${isDeferred(messageId)} returning message_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          with ${clock()}
+          update message_retries set due_at = least(due_at, (select now from clock))
+          where ${isDeferred(messageId)} returning message_id`),
       giveUp: (messageId) =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()}
-            delete from message_retries where ${isDeferred(messageId)} returning message_id`),
-          Row.any
-        ),
-      end: (held) =>
-        Effect.map(orDie(sql`delete from message_retries where ${isHeldBy(held)} returning message_id`), Row.any),
+        Row.any(sql`
+          with ${clock()}
+          delete from message_retries where ${isDeferred(messageId)} returning message_id`),
+      end: (held) => Row.any(sql`delete from message_retries where ${isHeldBy(held)} returning message_id`),
       countWaiting: (limit) =>
         Effect.map(
           orDie(sql<WaitingRow>`

@@ -546,22 +546,20 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
     return MessageStore.of({
       insert: (messages) => (messages.length === 0 ? Effect.succeed(new Set()) : transact(orDie(insert(messages)))),
       find: (tenantId, messageId) =>
-        Effect.map(
-          orDie(sql<MessageRow>`
+        Row.lookup(
+          tenantId,
+          toMessage
+        )(sql<MessageRow>`
             select ${columns} from messages where message_id = ${Parameter.uuid(messageId)}`),
-          Row.lookup(tenantId, toMessage)
-        ),
-      list: (tenantId, filter, after, limit) =>
-        Effect.map(orDie(list(tenantId, filter, after, limit)), Row.all(toSummary)),
+      list: (tenantId, filter, after, limit) => Row.all(toSummary)(list(tenantId, filter, after, limit)),
       makeSearchable: (limit) => transact(orDie(makeSearchable(limit))),
       addToThreads: (limit) =>
         transact(
           orDie(addToThreads(sql`true order by message_id limit ${Parameter.integer(limit)} for update skip locked`))
         ),
       findOld: (old) =>
-        Effect.map(
-          orDie(findOld(old)),
-          Row.all((row) => ({ messageId: row.message_id, tenantId: row.tenant_id }))
+        Effect.map(orDie(findOld(old)), (rows) =>
+          rows.map((row) => ({ messageId: row.message_id, tenantId: row.tenant_id }))
         ),
       remove: (tenantId, messageIds) => transact(orDie(remove(tenantId, messageIds))),
       findMarks: (tenantId, messageIds) =>
@@ -576,9 +574,9 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             )
         ),
       setMarks: (tenantId, marks) => transact(orDie(setMarks(tenantId, marks))),
-      listThreads: (...request) => orDie(threads.list(...request)),
-      findThread: (...request) => orDie(threads.find(...request)),
-      listThread: (...request) => Effect.map(orDie(listThread(...request)), Row.all(toSummary)),
+      listThreads: (...request) => threads.list(...request),
+      findThread: (...request) => threads.find(...request),
+      listThread: (...request) => Row.all(toSummary)(listThread(...request)),
       findThreads: (mailboxIds, messageIdHeaders) =>
         Effect.map(
           orDie(sql<{ readonly mailbox_id: string; readonly thread_id: string }>`
@@ -597,18 +595,15 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         ),
       findSent: (messageId) =>
         Effect.map(
-          orDie(sql<SummaryRow>`
+          Row.first(toSummary)(sql<SummaryRow>`
             select ${summaryColumns} from messages where message_id = ${Parameter.uuid(messageId)}`),
-          (rows) => Option.filter(Row.first(toSummary)(rows), ({ direction }) => direction === "outbound")
+          Option.filter(({ direction }) => direction === "outbound")
         ),
-      addReport: (report) => Effect.map(orDie(addReport(report)), Row.any),
+      addReport: (report) => Row.any(addReport(report)),
       listReports: (messageId) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof REPORTS>>`
-            select ${sql.literal(REPORTS.columns)} from mail_reports
-            where message_id = ${Parameter.uuid(messageId)} order by received_at, report_id`),
-          Row.all(REPORTS.toRecord)
-        ),
+        Row.all(REPORTS.toRecord)(sql<Table.Stored<typeof REPORTS>>`
+          select ${sql.literal(REPORTS.columns)} from mail_reports
+          where message_id = ${Parameter.uuid(messageId)} order by received_at, report_id`),
       setOutcome: (messageId, outcome) => orDie(setOutcome(messageId, outcome)),
       findSending: (tenantId) =>
         Effect.map(
@@ -629,16 +624,14 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             })
         ),
       putSending: (tenantId, sending) =>
-        orDie(
-          Effect.asVoid(sql`
-            insert into mail_sending ${Table.insert(sql, {
-              tenant_id: Parameter.uuid(tenantId),
-              ...Table.valuesOf(SENDING.fields, sending),
-              bounced: Parameter.integer(0),
-              complained: Parameter.integer(0)
-            })}
-            on conflict (tenant_id) do update set ${sql.literal(Table.replace(SENDING.fields))}`)
-        ),
+        Row.run(sql`
+          insert into mail_sending ${Table.insert(sql, {
+            tenant_id: Parameter.uuid(tenantId),
+            ...Table.valuesOf(SENDING.fields, sending),
+            bounced: Parameter.integer(0),
+            complained: Parameter.integer(0)
+          })}
+          on conflict (tenant_id) do update set ${sql.literal(Table.replace(SENDING.fields))}`),
       suppress: (tenantId, addresses, reason) =>
         addresses.length === 0
           ? Effect.succeed([])
@@ -653,35 +646,26 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
               (rows) => rows.map(({ address }) => address)
             ),
       listSuppressions: (tenantId, after, limit) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof SUPPRESSIONS>>`
-            select ${sql.literal(SUPPRESSIONS.columns)} from suppressions
-            where tenant_id = ${Parameter.uuid(tenantId)} and address collate "C" > ${Parameter.text(after ?? "")}
-            order by address collate "C" limit ${Parameter.integer(limit)}`),
-          Row.all(SUPPRESSIONS.toRecord)
-        ),
+        Row.all(SUPPRESSIONS.toRecord)(sql<Table.Stored<typeof SUPPRESSIONS>>`
+          select ${sql.literal(SUPPRESSIONS.columns)} from suppressions
+          where tenant_id = ${Parameter.uuid(tenantId)} and address collate "C" > ${Parameter.text(after ?? "")}
+          order by address collate "C" limit ${Parameter.integer(limit)}`),
       liftSuppression: (tenantId, address) =>
-        Effect.map(
-          orDie(sql`
-            delete from suppressions
-            where tenant_id = ${Parameter.uuid(tenantId)} and address = ${Parameter.text(address)} returning address`),
-          Row.any
-        ),
+        Row.any(sql`
+          delete from suppressions
+          where tenant_id = ${Parameter.uuid(tenantId)} and address = ${Parameter.text(address)} returning address`),
       liftBounces: (lifted) =>
         lifted.length === 0
           ? Effect.void
-          : orDie(
-              Effect.asVoid(sql`
-                delete from suppressions using unnest(
-                  ${Parameter.uuids(lifted.map(({ tenantId }) => tenantId))},
-                  ${Parameter.texts(lifted.map(({ address }) => address))}
-                ) as given (tenant_id, address)
-                where suppressions.tenant_id = given.tenant_id and suppressions.address = given.address
-                  and suppressions.reason = 'bounced'`)
-            ),
+          : Row.run(sql`
+            delete from suppressions using unnest(
+              ${Parameter.uuids(lifted.map(({ tenantId }) => tenantId))},
+              ${Parameter.texts(lifted.map(({ address }) => address))}
+            ) as given (tenant_id, address)
+            where suppressions.tenant_id = given.tenant_id and suppressions.address = given.address
+              and suppressions.reason = 'bounced'`),
       addFeedback: (feedback, windowMillis) => transact(orDie(addFeedback(feedback, windowMillis))),
-      clearFeedback: (tenantId) =>
-        orDie(Effect.asVoid(sql`delete from mail_feedback where tenant_id = ${Parameter.uuid(tenantId)}`))
+      clearFeedback: (tenantId) => Row.run(sql`delete from mail_feedback where tenant_id = ${Parameter.uuid(tenantId)}`)
     })
   })
 )

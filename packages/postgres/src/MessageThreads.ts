@@ -10,7 +10,7 @@ import {
   UNREAD
 } from "@agentos/core"
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -336,12 +336,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     describe,
     relabel,
     setMarks,
-    list: (...request: Parameters<typeof list>) => Effect.map(list(...request), Row.all(toThread)),
-    find: (
-      tenantId: string,
-      threadId: string,
-      mailboxId: string | undefined
-    ): Effect.Effect<Lookup.Lookup<Thread>, SqlError.SqlError> =>
-      Effect.map(find(threadId, mailboxId), Row.lookup(tenantId, toThread))
+    list: (...request: Parameters<typeof list>) => Row.all(toThread)(list(...request)),
+    find: (tenantId: string, threadId: string, mailboxId: string | undefined): Effect.Effect<Lookup.Lookup<Thread>> =>
+      Row.lookup(tenantId, toThread)(find(threadId, mailboxId))
   }
 }

@@ -42,6 +42,18 @@ const toBooks = (rows: ReadonlyArray<BookRow>): Books => ({
   )
 })
 
+interface PostedRow {
+  readonly account: string
+  readonly amount: string
+  readonly created_at: bigint
+}
+
+const toPosted = ({ account, amount, created_at }: PostedRow) => ({
+  account: toAccount(account),
+  amount: BigInt(amount),
+  at: Row.toMoment(created_at)
+})
+
 interface OpenRow {
   readonly state: string
   readonly network: string
@@ -195,20 +207,17 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
 
     /** Waits for a transaction that claims the transfer at the same time. */
     const claimOne = (operationId: string, { transferId }: CandidateTransfer) =>
-      Effect.map(
-        orDie(sql`
-          with inserted as (
-            insert into claimed_transfers (transfer_id, operation_id)
-            values (${Parameter.text(transferId)}, ${Parameter.uuid(operationId)})
-            on conflict do nothing
-            returning 1 as found
-          )
-          select found from inserted
-          union all
-          select 1 from claimed_transfers
-          where transfer_id = ${Parameter.text(transferId)} and operation_id = ${Parameter.uuid(operationId)}`),
-        Row.any
-      )
+      Row.any(sql`
+        with inserted as (
+          insert into claimed_transfers (transfer_id, operation_id)
+          values (${Parameter.text(transferId)}, ${Parameter.uuid(operationId)})
+          on conflict do nothing
+          returning 1 as found
+        )
+        select found from inserted
+        union all
+        select 1 from claimed_transfers
+        where transfer_id = ${Parameter.text(transferId)} and operation_id = ${Parameter.uuid(operationId)}`)
 
     /** Returns the transfers that no other operation than this one has, or that none has. */
     const freeOf = Effect.fnUntraced(function* (
@@ -233,128 +242,92 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
     )
 
     return OperationStore.of({
-      claim: (operation, leaseMillis) => Effect.map(orDie(claim(operation, leaseMillis)), Row.any),
+      claim: (operation, leaseMillis) => Row.any(claim(operation, leaseMillis)),
       find: (operationId) =>
-        Effect.map(
-          orDie(
-            sql<OperationRow>`select ${columns} from operations where operation_id = ${Parameter.uuid(operationId)}`
-          ),
-          first
-        ),
+        first(sql<OperationRow>`select ${columns} from operations where operation_id = ${Parameter.uuid(operationId)}`),
       isUnchanged: ({ fence, operationId, state }) =>
-        Effect.map(
-          orDie(sql`
-            select 1 as found from operations
-            where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
-              and state = ${Parameter.text(state)}`),
-          Row.any
-        ),
+        Row.any(sql`
+          select 1 as found from operations
+          where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
+            and state = ${Parameter.text(state)}`),
       stateAge: (operationId) =>
-        Effect.map(
-          orDie(sql<{ readonly age: bigint }>`
-            with ${clock()}
-            select ${now} - updated_at as age from operations where operation_id = ${Parameter.uuid(operationId)}`),
-          Row.first(({ age }) => Number(age))
-        ),
+        Row.first(({ age }: { readonly age: bigint }) => Number(age))(sql`
+          with ${clock()}
+          select ${now} - updated_at as age from operations where operation_id = ${Parameter.uuid(operationId)}`),
       findByKeys: (keys) => {
         const { asset, network, nonce, payer } = proofKey(keys.proof)
-        return Effect.map(
-          // A union of two lookups, each by its unique index; a row that both find is returned once.
-          orDie(sql<OperationRow>`
-            select ${columns} from operations
-            where network = ${Parameter.text(network)} and asset = ${Parameter.text(asset)}
-              and payer = ${Parameter.text(payer)} and nonce = ${Parameter.text(nonce)}
-            union
-            select ${columns} from operations
-            where payer = ${Parameter.text(payer)} and endpoint = ${Parameter.text(keys.endpoint)}
-              and idempotency_key = ${Parameter.text(keys.idempotencyKey)}`),
-          Row.all(toOperation)
-        )
+        // A union of two lookups, each by its unique index; a row that both find is returned once.
+        return Row.all(toOperation)(sql<OperationRow>`
+          select ${columns} from operations
+          where network = ${Parameter.text(network)} and asset = ${Parameter.text(asset)}
+            and payer = ${Parameter.text(payer)} and nonce = ${Parameter.text(nonce)}
+          union
+          select ${columns} from operations
+          where payer = ${Parameter.text(payer)} and endpoint = ${Parameter.text(keys.endpoint)}
+            and idempotency_key = ${Parameter.text(keys.idempotencyKey)}`)
       },
       hasFulfilled: (payer) =>
-        Effect.map(
-          orDie(sql`
-            select 1 as found from operations
-            where payer = ${Parameter.text(payer)} and state = 'fulfilled' limit 1`),
-          Row.any
-        ),
+        Row.any(sql`
+          select 1 as found from operations
+          where payer = ${Parameter.text(payer)} and state = 'fulfilled' limit 1`),
       // Only the times are new to the caller: the row is wide, with the proof and the answer.
       advance: (known, { change, entries = [], next, to }) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof TIMES>>`
-            with ${clock()}, moved as (
-              update operations set ${Table.set(sql, {
-                state: Parameter.text(to),
-                updated_at: now,
-                ...nextOf(next),
-                ...Table.changesOf(CHANGEABLE, change)
-              })}
-              where operation_id = ${Parameter.uuid(known.operationId)} and fence = ${Parameter.integer(known.fence)}
-                and state = ${Parameter.text(known.state)}
-              returning ${times}
-            ) ${entries.length === 0 ? sql`` : sql`, posted as (${insertEntries(entries, sql`where exists (select 1 from moved)`)})`}
-            select ${times} from moved`),
-          Row.first((row) => ({ ...known, ...change, state: to, ...TIMES.toRecord(row) }))
-        ),
+        Row.first((row: Table.Stored<typeof TIMES>) => ({
+          ...known,
+          ...change,
+          state: to,
+          ...TIMES.toRecord(row)
+        }))(sql`
+          with ${clock()}, moved as (
+            update operations set ${Table.set(sql, {
+              state: Parameter.text(to),
+              updated_at: now,
+              ...nextOf(next),
+              ...Table.changesOf(CHANGEABLE, change)
+            })}
+            where operation_id = ${Parameter.uuid(known.operationId)} and fence = ${Parameter.integer(known.fence)}
+              and state = ${Parameter.text(known.state)}
+            returning ${times}
+          ) ${entries.length === 0 ? sql`` : sql`, posted as (${insertEntries(entries, sql`where exists (select 1 from moved)`)})`}
+          select ${times} from moved`),
       claimTransfer,
       findFreeTransfer: (candidates) => Effect.map(freeOf(candidates, null), ([free]) => Option.fromUndefinedOr(free)),
       takeOver: (operationId, leaseMillis) =>
-        Effect.map(
-          orDie(sql<OperationRow>`
-            with ${clock()}
-            update operations set ${taken(leaseMillis)}
-            where operation_id = ${Parameter.uuid(operationId)} and due_at is not null
-              and (leased_until is null or leased_until <= ${now})
-            returning ${columns}`),
-          first
-        ),
+        first(sql<OperationRow>`
+          with ${clock()}
+          update operations set ${taken(leaseMillis)}
+          where operation_id = ${Parameter.uuid(operationId)} and due_at is not null
+            and (leased_until is null or leased_until <= ${now})
+          returning ${columns}`),
       takeDue: (limit, leaseMillis) => Effect.flatMap(orDie(takeDue(limit, leaseMillis)), readable),
       setNextAttempt: (operationId, fence, next, failedReason) =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()}
-            update operations set ${Table.set(sql, { ...nextOf(next), ...failedOf(failedReason) })}
-            where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
-              and due_at is not null
-            returning operation_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          with ${clock()}
+          update operations set ${Table.set(sql, { ...nextOf(next), ...failedOf(failedReason) })}
+          where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
+            and due_at is not null
+          returning operation_id`),
       makeDue: (operationId) =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()}
-            update operations set due_at = least(due_at, ${now})
-            where operation_id = ${Parameter.uuid(operationId)} and due_at is not null
-              and (leased_until is null or leased_until <= ${now})
-            returning operation_id`),
-          Row.any
-        ),
+        Row.any(sql`
+          with ${clock()}
+          update operations set due_at = least(due_at, ${now})
+          where operation_id = ${Parameter.uuid(operationId)} and due_at is not null
+            and (leased_until is null or leased_until <= ${now})
+          returning operation_id`),
       entries: (operationId) =>
-        Effect.map(
-          orDie(sql<{ readonly account: string; readonly amount: string; readonly created_at: bigint }>`
-            select account, amount, created_at from ledger_entries
-            where operation_id = ${Parameter.uuid(operationId)} order by ledger_entry_id`),
-          Row.all(({ account, amount, created_at }) => ({
-            account: toAccount(account),
-            amount: BigInt(amount),
-            at: Row.toMoment(created_at)
-          }))
-        ),
+        Row.all(toPosted)(sql<PostedRow>`
+          select account, amount, created_at from ledger_entries
+          where operation_id = ${Parameter.uuid(operationId)} order by ledger_entry_id`),
       post: (entries) =>
-        entries.length === 0
-          ? Effect.void
-          : orDie(Effect.asVoid(sql`with ${clock()} ${insertEntries(entries, sql``)}`)),
+        entries.length === 0 ? Effect.void : Row.run(sql`with ${clock()} ${insertEntries(entries, sql``)}`),
       countOpen: (limit) =>
-        Effect.map(
-          orDie(sql<OpenRow>`
-            with open as materialized (
-              select state, network, asset, amount, created_at from operations where due_at is not null
-              order by due_at, operation_id limit ${Parameter.integer(limit)}
-            )
-            select state, network, asset, count(*) as count, sum(amount) as amount, min(created_at) as oldest_at
-            from open group by state, network, asset`),
-          Row.all(toOpen)
-        ),
+        Row.all(toOpen)(sql<OpenRow>`
+          with open as materialized (
+            select state, network, asset, amount, created_at from operations where due_at is not null
+            order by due_at, operation_id limit ${Parameter.integer(limit)}
+          )
+          select state, network, asset, count(*) as count, sum(amount) as amount, min(created_at) as oldest_at
+          from open group by state, network, asset`),
       openKeyIds: Effect.map(
         orDie(sql<{ readonly key_id: bigint }>`
           select distinct (terms::jsonb -> 'extra' ->> 'keyId')::bigint as key_id
@@ -362,19 +335,16 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         (rows) => rows.map(({ key_id }) => Number(key_id))
       ),
       removeAnswers: ({ age, limit, ...scope }) =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()}
-            update operations set ${withoutAnswer(sql, sql`proof::json ->> 'digest'`)}
-            where operation_id = any(array(
-              select operation_id from operations
-              where due_at is null and input <> 'null' and created_at + 0 <= ${now} - ${Parameter.integer(age)}
-                ${inScope(sql, scope)}
-              order by created_at + 0, operation_id limit ${Parameter.integer(limit)}
-              for update skip locked
-            )) returning 1`),
-          ({ length }) => length
-        ),
+        Row.count(sql`
+          with ${clock()}
+          update operations set ${withoutAnswer(sql, sql`proof::json ->> 'digest'`)}
+          where operation_id = any(array(
+            select operation_id from operations
+            where due_at is null and input <> 'null' and created_at + 0 <= ${now} - ${Parameter.integer(age)}
+              ${inScope(sql, scope)}
+            order by created_at + 0, operation_id limit ${Parameter.integer(limit)}
+            for update skip locked
+          )) returning 1`),
       // One statement, since two would see different snapshots.
       books: Effect.map(
         orDie(sql<BookRow>`
@@ -387,14 +357,11 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         toBooks
       ),
       listPaid: (after, limit) =>
-        Effect.map(
-          orDie(sql<OperationRow>`
-            select ${columns} from operations
-            where transaction is not null and operation_id > ${Parameter.uuid(after ?? Row.NIL)}
-            order by operation_id limit ${Parameter.integer(limit)}`),
-          Row.all(toOperation)
-        ),
-      list: (query) => Effect.map(orDie(list(query)), Row.all(SUMMARIES.toRecord))
+        Row.all(toOperation)(sql<OperationRow>`
+          select ${columns} from operations
+          where transaction is not null and operation_id > ${Parameter.uuid(after ?? Row.NIL)}
+          order by operation_id limit ${Parameter.integer(limit)}`),
+      list: (query) => Row.all(SUMMARIES.toRecord)(list(query))
     })
   })
 )

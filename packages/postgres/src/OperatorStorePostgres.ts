@@ -1,7 +1,6 @@
 import { type Operator, OperatorRole, OperatorStore } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
-import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -20,27 +19,17 @@ export const layer: Layer.Layer<OperatorStore, never, Database> = Layer.effect(
   OperatorStore,
   Effect.map(Database, ({ sql }) =>
     OperatorStore.of({
-      list: Effect.map(
-        orDie(sql<Table.Stored<typeof OPERATORS>>`
-          select ${sql.literal(OPERATORS.columns)} from operators order by name`),
-        Row.all(toOperator)
-      ),
+      list: Row.all(toOperator)(sql<Table.Stored<typeof OPERATORS>>`
+        select ${sql.literal(OPERATORS.columns)} from operators order by name`),
       add: (operator) =>
-        Effect.map(
-          orDie(sql`
-            insert into operators ${Table.insert(sql, Table.valuesOf(OPERATORS.fields, operator))}
-            on conflict (name) do nothing returning name`),
-          Row.any
-        ),
+        Row.any(sql`
+          insert into operators ${Table.insert(sql, Table.valuesOf(OPERATORS.fields, operator))}
+          on conflict (name) do nothing returning name`),
       rotate: (name, token) =>
-        Effect.map(
-          orDie(sql`
-            update operators set ${Table.set(sql, Table.changesOf(OPERATORS.fields, token))}
-            where name = ${Parameter.text(name)} returning name`),
-          Row.any
-        ),
-      remove: (name) =>
-        Effect.map(orDie(sql`delete from operators where name = ${Parameter.text(name)} returning name`), Row.any)
+        Row.any(sql`
+          update operators set ${Table.set(sql, Table.changesOf(OPERATORS.fields, token))}
+          where name = ${Parameter.text(name)} returning name`),
+      remove: (name) => Row.any(sql`delete from operators where name = ${Parameter.text(name)} returning name`)
     })
   )
 )

@@ -11,8 +11,10 @@ interface ReservationRow {
   readonly operation_id: string
 }
 
-const reservationsIn = (rows: ReadonlyArray<ReservationRow>): ReadonlyArray<NumberReservation> =>
-  rows.map(({ number, operation_id: operationId }) => ({ number, operationId }))
+const manyReservations = Row.all(({ number, operation_id: operationId }: ReservationRow): NumberReservation => ({
+  number,
+  operationId
+}))
 
 /** The columns that identify the numbers and their tenants. */
 const KEY = { phoneNumberId: Table.uuid("phone_number_id"), tenantId: Table.uuid("tenant_id") }
@@ -56,6 +58,7 @@ const NUMBERS = Table.table("phone_numbers", { ...FIXED, ...CHANGING })
 type PhoneNumberRow = Table.Stored<typeof NUMBERS>
 
 const toPhoneNumber: (row: PhoneNumberRow) => PhoneNumber = NUMBERS.toRecord
+const many = Row.all(toPhoneNumber)
 
 export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effect(
   PhoneNumberStore,
@@ -65,7 +68,6 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
     const ofNumbers = sql.literal(NUMBERS.qualified)
     const namesOf = (given: Table.Values) => sql.csv(Object.keys(given).map((column) => sql.literal(column)))
     const valuesOf = (given: Table.Values) => sql.csv(Object.values(given).map((values) => sql`${values}`))
-    const many = (rows: ReadonlyArray<PhoneNumberRow>) => rows.map(toPhoneNumber)
 
     const reservation = (operationId: string) => sql<{ readonly number: string }>`
       select number from held_numbers where operation_id = ${Parameter.uuid(operationId)}`
@@ -137,83 +139,53 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
 
     return PhoneNumberStore.of({
       find: (tenantId, phoneNumberId) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
+        Row.lookup(
+          tenantId,
+          toPhoneNumber
+        )(sql<PhoneNumberRow>`
             select ${columns} from phone_numbers where phone_number_id = ${Parameter.uuid(phoneNumberId)}`),
-          Row.lookup(tenantId, toPhoneNumber)
-        ),
-      findEach: (wanted) => Effect.map(orDie(findEach(wanted)), many),
+      findEach: (wanted) => many(findEach(wanted)),
       list: (tenantId) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where tenant_id = ${Parameter.uuid(tenantId)}
-            order by created_at, phone_number_id`),
-          many
-        ),
+        many(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where tenant_id = ${Parameter.uuid(tenantId)}
+          order by created_at, phone_number_id`),
       findByNumber: (number) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where unreleased_number = ${Parameter.text(number)}`),
-          Row.first(toPhoneNumber)
-        ),
+        Row.first(toPhoneNumber)(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where unreleased_number = ${Parameter.text(number)}`),
       findByNumbers: (numbers) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where unreleased_number = any(${Parameter.texts(numbers)})`),
-          many
-        ),
+        many(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where unreleased_number = any(${Parameter.texts(numbers)})`),
       reserve: (number, operationId) => transact(orDie(reserve(number, operationId))),
       reservation: (operationId) =>
-        Effect.map(
-          orDie(reservation(operationId)),
-          Row.first(({ number }) => number)
-        ),
+        Row.first(({ number }: { readonly number: string }) => number)(reservation(operationId)),
       findReserved: (numbers) =>
-        Effect.map(
-          orDie(sql<ReservationRow>`
-            select number, operation_id from held_numbers
-            where number = any(${Parameter.texts(numbers)}) and operation_id is not null`),
-          reservationsIn
-        ),
+        manyReservations(sql<ReservationRow>`
+          select number, operation_id from held_numbers
+          where number = any(${Parameter.texts(numbers)}) and operation_id is not null`),
       reservations: (after, limit) =>
-        Effect.map(
-          orDie(sql<ReservationRow>`
-            select number, operation_id from held_numbers where operation_id > ${Parameter.uuid(after ?? Row.NIL)}
-            order by operation_id limit ${Parameter.integer(limit)}`),
-          reservationsIn
-        ),
-      release: (operationId) => orDie(Effect.asVoid(release(operationId))),
+        manyReservations(sql<ReservationRow>`
+          select number, operation_id from held_numbers where operation_id > ${Parameter.uuid(after ?? Row.NIL)}
+          order by operation_id limit ${Parameter.integer(limit)}`),
+      release: (operationId) => Row.run(release(operationId)),
       create: (number, operationId) => transact(orDie(create(number, operationId))),
       update: (number) => Effect.map(orDie(updateEach([number])), ([isUpdated]) => isUpdated === true),
       updateEach: (numbers) => (numbers.length === 0 ? Effect.succeed([]) : orDie(updateEach(numbers))),
       dueForNotice: (now, limit) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where notice_due_at <= ${Parameter.integer(now)}
-            order by notice_due_at, phone_number_id limit ${Parameter.integer(limit)}`),
-          many
-        ),
+        many(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where notice_due_at <= ${Parameter.integer(now)}
+          order by notice_due_at, phone_number_id limit ${Parameter.integer(limit)}`),
       expired: (now, limit) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where expiry_due_at <= ${Parameter.integer(now)}
-            order by expiry_due_at, phone_number_id limit ${Parameter.integer(limit)}`),
-          many
-        ),
+        many(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where expiry_due_at <= ${Parameter.integer(now)}
+          order by expiry_due_at, phone_number_id limit ${Parameter.integer(limit)}`),
       suspended: (after, limit) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where suspended_id > ${Parameter.uuid(after ?? Row.NIL)}
-            order by suspended_id limit ${Parameter.integer(limit)}`),
-          many
-        ),
+        many(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where suspended_id > ${Parameter.uuid(after ?? Row.NIL)}
+          order by suspended_id limit ${Parameter.integer(limit)}`),
       unreleased: (after, limit) =>
-        Effect.map(
-          orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where unreleased_id > ${Parameter.uuid(after ?? Row.NIL)}
-            order by unreleased_id limit ${Parameter.integer(limit)}`),
-          many
-        )
+        many(sql<PhoneNumberRow>`
+          select ${columns} from phone_numbers where unreleased_id > ${Parameter.uuid(after ?? Row.NIL)}
+          order by unreleased_id limit ${Parameter.integer(limit)}`)
     })
   })
 )

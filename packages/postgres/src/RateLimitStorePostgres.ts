@@ -4,6 +4,7 @@ import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 const DELETED_AT_ONCE = 1_000
 
@@ -46,18 +47,15 @@ export const layer: Layer.Layer<RateLimitStore, never, Database> = Layer.effect(
           (rows) => rows.map(({ missing }) => missing)
         ),
       deleteFull: Effect.suspend(() =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()},
-            full_again as (
-              select rule, subject from rate_limits, clock where full_at <= now
-              order by full_at limit ${Parameter.integer(DELETED_AT_ONCE)} for update of rate_limits skip locked
-            )
-            delete from rate_limits using full_again
-            where rate_limits.rule = full_again.rule and rate_limits.subject = full_again.subject
-            returning rate_limits.rule`),
-          (rows) => rows.length
-        )
+        Row.count(sql`
+          with ${clock()},
+          full_again as (
+            select rule, subject from rate_limits, clock where full_at <= now
+            order by full_at limit ${Parameter.integer(DELETED_AT_ONCE)} for update of rate_limits skip locked
+          )
+          delete from rate_limits using full_again
+          where rate_limits.rule = full_again.rule and rate_limits.subject = full_again.subject
+          returning rate_limits.rule`)
       )
     })
   })

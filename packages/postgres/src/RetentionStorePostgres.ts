@@ -1,7 +1,6 @@
 import { RetainedData, RetentionStore, type TenantRetention } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
-import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -21,30 +20,20 @@ export const layer: Layer.Layer<RetentionStore, never, Database> = Layer.effect(
     type Stored = Table.Stored<typeof RETENTIONS>
     return RetentionStore.of({
       listOfData: (data) =>
-        Effect.map(
-          orDie(sql<Stored>`
-            select ${columns} from tenant_retentions where data = ${Parameter.text(data)} order by tenant_id`),
-          Row.all(toRetention)
-        ),
+        Row.all(toRetention)(sql<Stored>`
+          select ${columns} from tenant_retentions where data = ${Parameter.text(data)} order by tenant_id`),
       listOfTenant: (tenantId) =>
-        Effect.map(
-          orDie(sql<Stored>`
-            select ${columns} from tenant_retentions where tenant_id = ${Parameter.uuid(tenantId)}
-            order by data collate "C"`),
-          Row.all(toRetention)
-        ),
+        Row.all(toRetention)(sql<Stored>`
+          select ${columns} from tenant_retentions where tenant_id = ${Parameter.uuid(tenantId)}
+          order by data collate "C"`),
       put: (retention) =>
-        orDie(
-          Effect.asVoid(sql`
-            insert into tenant_retentions ${Table.insert(sql, Table.valuesOf(RETENTIONS.fields, retention))}
-            on conflict (tenant_id, data) do update set age = excluded.age`)
-        ),
+        Row.run(sql`
+          insert into tenant_retentions ${Table.insert(sql, Table.valuesOf(RETENTIONS.fields, retention))}
+          on conflict (tenant_id, data) do update set age = excluded.age`),
       remove: (tenantId, data) =>
-        orDie(
-          Effect.asVoid(sql`
-            delete from tenant_retentions
-            where tenant_id = ${Parameter.uuid(tenantId)} and data = ${Parameter.text(data)}`)
-        )
+        Row.run(sql`
+          delete from tenant_retentions
+          where tenant_id = ${Parameter.uuid(tenantId)} and data = ${Parameter.text(data)}`)
     })
   })
 )

@@ -1,5 +1,7 @@
 import { type Backlog, Lookup, Timestamp } from "@agentos/core"
-import { Array, Option, type Schema } from "effect"
+import { Array, Effect, Option, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { orDie } from "./DatabaseFailure.ts"
 
 /** The nil UUID, which sorts before all others and is no row's id (RFC 9562, section 5.9). */
 export const NIL = "00000000-0000-0000-0000-000000000000"
@@ -20,25 +22,38 @@ export const literalOf = <const A extends ReadonlyArray<string>>({ literals }: S
   }
 }
 
-/** Returns a function that maps all rows. */
+/** A statement with its rows. */
+type Query<Row> = Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+
+/** Returns a function that runs a statement and maps its rows. */
 export const all =
   <Row, A>(to: (row: Row) => A) =>
-  (rows: ReadonlyArray<Row>): ReadonlyArray<A> =>
-    rows.map(to)
+  (query: Query<Row>): Effect.Effect<ReadonlyArray<A>> =>
+    Effect.map(orDie(query), (rows) => rows.map(to))
 
-/** Returns a function that maps the first row. */
+/** Returns a function that runs a statement and maps its first row. */
 export const first =
   <Row, A>(to: (row: Row) => A) =>
-  (rows: ReadonlyArray<Row>): Option.Option<A> =>
-    Option.map(Array.head(rows), to)
+  (query: Query<Row>): Effect.Effect<Option.Option<A>> =>
+    Effect.map(orDie(query), (rows) => Option.map(Array.head(rows), to))
 
-/** Returns a function that maps the row found by an id to the tenant's own resource, or another tenant's. */
+/** Returns a function that runs a search by an id, and maps its row to the tenant's own resource, or another tenant's. */
 export const lookup =
   <Row extends { readonly tenant_id: string }, A>(tenantId: string, to: (row: Row) => A) =>
-  ([row]: ReadonlyArray<Row>): Lookup.Lookup<A> => {
-    if (row === undefined) return Lookup.missing
-    return row.tenant_id === tenantId ? Lookup.owned(to(row)) : Lookup.foreign
-  }
+  (query: Query<Row>): Effect.Effect<Lookup.Lookup<A>> =>
+    Effect.map(orDie(query), ([row]) => {
+      if (row === undefined) return Lookup.missing
+      return row.tenant_id === tenantId ? Lookup.owned(to(row)) : Lookup.foreign
+    })
+
+/** Runs a statement, and returns whether it returned a row. */
+export const any = (query: Query<unknown>): Effect.Effect<boolean> => Effect.map(count(query), (rows) => rows > 0)
+
+/** Runs a statement, and returns how many rows it returned. */
+export const count = (query: Query<unknown>): Effect.Effect<number> => Effect.map(orDie(query), (rows) => rows.length)
+
+/** Runs a statement for its effect. */
+export const run = (query: Query<unknown>): Effect.Effect<void> => Effect.asVoid(orDie(query))
 
 export interface BacklogRow {
   readonly count: bigint
@@ -49,6 +64,3 @@ export const toBacklog = ([row]: ReadonlyArray<BacklogRow>): Backlog => ({
   count: Number(row!.count),
   since: toMomentOrNull(row!.since)
 })
-
-/** Returns whether a statement with `returning` changed a row. */
-export const any = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

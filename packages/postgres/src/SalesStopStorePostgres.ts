@@ -21,21 +21,16 @@ export const layer: Layer.Layer<SalesStopStore, never, Database> = Layer.effect(
     SalesStopStore.of({
       // Readers go on.
       lock: Effect.asVoid(orDie(sql`lock table sales_stops in share row exclusive mode`)),
-      list: Effect.map(
+      list:
         // In the order of code units, whatever the collation of the database.
-        orDie(sql<Table.Stored<typeof SALES_STOPS>>`
+        Row.all(toStop)(sql<Table.Stored<typeof SALES_STOPS>>`
           select ${sql.literal(SALES_STOPS.columns)} from sales_stops order by service collate "C"`),
-        Row.all(toStop)
-      ),
       put: (stop) =>
         orDie(sql`
           insert into sales_stops ${Table.insert(sql, Table.valuesOf(SALES_STOPS.fields, stop))}
           on conflict (service) do update set reason = excluded.reason`),
       remove: (scope) =>
-        Effect.map(
-          orDie(sql`delete from sales_stops where service = ${Parameter.text(scope)} returning service`),
-          Row.any
-        )
+        Row.any(sql`delete from sales_stops where service = ${Parameter.text(scope)} returning service`)
     })
   )
 )

@@ -50,16 +50,16 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
       sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)} for no key update`
 
     const ensure = Effect.fnUntraced(function* (candidate: Tenant) {
-      const known = first(yield* lockByWallet(candidate.wallet))
+      const known = yield* first(lockByWallet(candidate.wallet))
       if (Option.isSome(known)) return known.value
       const tokenTrust = candidate.tokenTrust ?? "unissued"
       const stored = { ...candidate, tokenTrust, ...suspensionOf(null) } as const
-      const inserted = yield* sql<TenantRow>`
+      const inserted = yield* first(sql<TenantRow>`
         insert into tenants ${Table.insert(sql, Table.valuesOf(TENANTS.fields, stored))}
         on conflict (wallet) do nothing
-        returning ${columns}`
+        returning ${columns}`)
       // If another transaction inserted the tenant first, a new statement reads the row that it committed.
-      const tenant = inserted.length > 0 ? first(inserted) : first(yield* lockByWallet(candidate.wallet))
+      const tenant = Option.isSome(inserted) ? inserted : yield* first(lockByWallet(candidate.wallet))
       return yield* Option.match(tenant, {
         onNone: () => Effect.die(new Error(`the tenant of wallet ${candidate.wallet} was deleted meanwhile`)),
         onSome: Effect.succeed
@@ -67,12 +67,9 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
     })
 
     return TenantStore.of({
-      ensure: (candidate) => orDie(ensure(candidate)),
+      ensure,
       find: (tenantId) =>
-        Effect.map(
-          orDie(sql<TenantRow>`select ${columns} from tenants where tenant_id = ${Parameter.uuid(tenantId)}`),
-          first
-        ),
+        first(sql<TenantRow>`select ${columns} from tenants where tenant_id = ${Parameter.uuid(tenantId)}`),
       findTokenVersions: (tenantIds) =>
         Effect.map(
           orDie(sql<Pick<TenantRow, "tenant_id" | "token_version">>`
@@ -81,10 +78,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
           (rows) => new Map(rows.map((row) => [row.tenant_id, row.token_version]))
         ),
       findByWallet: (wallet) =>
-        Effect.map(
-          orDie(sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)}`),
-          first
-        ),
+        first(sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)}`),
       list: ({ before, limit, matching }) => {
         const text = matching?.toLowerCase() ?? null
         const localPart = text === null ? null : (text.split("@")[0] ?? null)
@@ -94,68 +88,47 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
           union select tenant_id from mailboxes where local_part = ${Parameter.text(localPart)}
           union select tenant_id from phone_numbers where unreleased_number = ${Parameter.text(text)}
         )`
-        return Effect.map(
-          orDie(sql<TenantRow>`
-            select ${columns} from tenants
-            where ${sql.and([sql`tenant_id < ${Parameter.uuid(before ?? Row.MAX)}`, ...(text === null ? [] : [found])])}
-            order by tenant_id desc limit ${Parameter.integer(limit)}`),
-          Row.all(toTenant)
-        )
+        return Row.all(toTenant)(sql<TenantRow>`
+          select ${columns} from tenants
+          where ${sql.and([sql`tenant_id < ${Parameter.uuid(before ?? Row.MAX)}`, ...(text === null ? [] : [found])])}
+          order by tenant_id desc limit ${Parameter.integer(limit)}`)
       },
       lock: (tenantIds) =>
         tenantIds.length === 0
           ? Effect.succeed([])
-          : Effect.map(
-              orDie(sql<TenantRow>`
-                select ${columns} from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
-                order by tenant_id for no key update`),
-              Row.all(toTenant)
-            ),
+          : Row.all(toTenant)(sql<TenantRow>`
+            select ${columns} from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
+            order by tenant_id for no key update`),
       revokeTokens: (tenantId) =>
-        Effect.map(
-          orDie(sql<TenantRow>`
-            update tenants set token_version = token_version + 1 where tenant_id = ${Parameter.uuid(tenantId)}
-            returning ${columns}`),
-          first
-        ),
+        first(sql<TenantRow>`
+          update tenants set token_version = token_version + 1 where tenant_id = ${Parameter.uuid(tenantId)}
+          returning ${columns}`),
       setTokenTrust: (tenantId, trust) =>
-        Effect.map(
-          orDie(sql<TenantRow>`
-            update tenants set token_trust = ${Parameter.text(trust)} where tenant_id = ${Parameter.uuid(tenantId)}
-            returning ${columns}`),
-          first
-        ),
+        first(sql<TenantRow>`
+          update tenants set token_trust = ${Parameter.text(trust)} where tenant_id = ${Parameter.uuid(tenantId)}
+          returning ${columns}`),
       useSignIn: ({ expiresAt, nonce, tenantId }) =>
-        Effect.map(
-          orDie(sql`
-            insert into sign_ins (tenant_id, nonce, expires_at)
-            values (${Parameter.uuid(tenantId)}, ${Parameter.text(nonce)}, ${Parameter.integer(expiresAt)})
-            on conflict (tenant_id, nonce) do nothing
-            returning nonce`),
-          Row.any
-        ),
+        Row.any(sql`
+          insert into sign_ins (tenant_id, nonce, expires_at)
+          values (${Parameter.uuid(tenantId)}, ${Parameter.text(nonce)}, ${Parameter.integer(expiresAt)})
+          on conflict (tenant_id, nonce) do nothing
+          returning nonce`),
       deleteSignIns: (age, limit) =>
-        Effect.map(
-          orDie(sql`
-            with ${clock()},
-            old as (
-              select tenant_id, nonce from sign_ins
-              where expires_at <= (select now from clock) - ${Parameter.integer(age)}::bigint
-              order by expires_at limit ${Parameter.integer(limit)} for update of sign_ins skip locked
-            )
-            delete from sign_ins using old
-            where sign_ins.tenant_id = old.tenant_id and sign_ins.nonce = old.nonce
-            returning sign_ins.nonce`),
-          (rows) => rows.length
-        ),
+        Row.count(sql`
+          with ${clock()},
+          old as (
+            select tenant_id, nonce from sign_ins
+            where expires_at <= (select now from clock) - ${Parameter.integer(age)}::bigint
+            order by expires_at limit ${Parameter.integer(limit)} for update of sign_ins skip locked
+          )
+          delete from sign_ins using old
+          where sign_ins.tenant_id = old.tenant_id and sign_ins.nonce = old.nonce
+          returning sign_ins.nonce`),
       setSuspension: (tenantId, suspension) =>
-        Effect.map(
-          orDie(sql<TenantRow>`
-            update tenants set ${Table.set(sql, Table.valuesOf(SUSPENSION, suspensionOf(suspension)))}
-            where tenant_id = ${Parameter.uuid(tenantId)}
-            returning ${columns}`),
-          first
-        )
+        first(sql<TenantRow>`
+          update tenants set ${Table.set(sql, Table.valuesOf(SUSPENSION, suspensionOf(suspension)))}
+          where tenant_id = ${Parameter.uuid(tenantId)}
+          returning ${columns}`)
     })
   })
 )

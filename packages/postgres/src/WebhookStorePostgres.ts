@@ -244,29 +244,20 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
     })
 
     return WebhookStore.of({
-      set: (webhook, isSameHost) => orDie(Effect.asVoid(set(webhook, isSameHost))),
+      set: (webhook, isSameHost) => Row.run(set(webhook, isSameHost)),
       find: (tenantId) =>
-        Effect.map(
-          orDie(
-            sql<
-              Table.Stored<typeof WEBHOOKS>
-            >`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`
-          ),
-          Row.first(WEBHOOKS.toRecord)
+        Row.first(WEBHOOKS.toRecord)(
+          sql<
+            Table.Stored<typeof WEBHOOKS>
+          >`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`
         ),
       remove: (tenantId) =>
-        Effect.map(
-          orDie(sql`delete from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)} returning tenant_id`),
-          Row.any
-        ),
+        Row.any(sql`delete from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)} returning tenant_id`),
       attempts: (webhookId) =>
-        Effect.map(
-          orDie(sql<Table.Stored<typeof ATTEMPTS>>`
-            select ${sql.literal(ATTEMPTS.columns)} from event_webhook_attempts where webhook_id = ${Parameter.uuid(webhookId)}
-            order by delivery_id desc limit ${Parameter.integer(ATTEMPTS_KEPT)}`),
-          Row.all(ATTEMPTS.toRecord)
-        ),
-      take: (due, limit, leaseMillis) => Effect.map(orDie(take(due, limit, leaseMillis)), Row.all(toLease)),
+        Row.all(ATTEMPTS.toRecord)(sql<Table.Stored<typeof ATTEMPTS>>`
+          select ${sql.literal(ATTEMPTS.columns)} from event_webhook_attempts where webhook_id = ${Parameter.uuid(webhookId)}
+          order by delivery_id desc limit ${Parameter.integer(ATTEMPTS_KEPT)}`),
+      take: (due, limit, leaseMillis) => Row.all(toLease)(take(due, limit, leaseMillis)),
       backlog: (limit) =>
         Effect.map(
           orDie(sql<Row.BacklogRow>`
@@ -279,9 +270,9 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         ),
       list: (query) => orDie(list(query)),
       restart: (webhookId, change) => transact(orDie(restart(webhookId, change))),
-      renew: (lease, leaseMillis) => Effect.map(orDie(renew(lease, leaseMillis)), Row.any),
+      renew: (lease, leaseMillis) => Row.any(renew(lease, leaseMillis)),
       record: (lease, attempt, progress, state) => transact(orDie(record(lease, attempt, progress, state))),
-      finish: (lease, next, progress) => Effect.map(orDie(finish(lease, next, progress)), Row.any)
+      finish: (lease, next, progress) => Row.any(finish(lease, next, progress))
     })
   })
 )

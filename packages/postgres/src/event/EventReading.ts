@@ -60,13 +60,10 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
     if (after !== undefined) {
       parts.push(sql`(created_at, event_id) > (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`)
     }
-    return Effect.map(
-      orDie(sql<EventRow>`
-        with ${clock()}
-        select ${columns}, ${status} from events where ${sql.and(parts)}
-        order by created_at, event_id limit ${Parameter.integer(limit)}`),
-      Row.all(toEvent)
-    )
+    return Row.all(toEvent)(sql<EventRow>`
+      with ${clock()}
+      select ${columns}, ${status} from events where ${sql.and(parts)}
+      order by created_at, event_id limit ${Parameter.integer(limit)}`)
   }
 
   const countEach = (tenantIds: ReadonlyArray<string>, limit: number): Effect.Effect<ReadonlyMap<string, number>> =>
@@ -97,11 +94,11 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
 
   return {
     find: (tenantId: string, eventId: string): Effect.Effect<Lookup.Lookup<DurableEvent>> =>
-      Effect.map(
-        orDie(sql<EventRow>`
+      Row.lookup(
+        tenantId,
+        toEvent
+      )(sql<EventRow>`
           with ${clock()} select ${columns}, ${status} from events where event_id = ${Parameter.uuid(eventId)}`),
-        Row.lookup(tenantId, toEvent)
-      ),
     list: (tenantId: string, filter: EventFilter, after: Position | undefined, limit: number) =>
       select(ownerOf(filter.statuses), tenantId, conditionsOf(filter), after, limit),
     latest: (tenantId: string) => Effect.map(latestEach([tenantId]), (latest) => latest.get(tenantId)),
