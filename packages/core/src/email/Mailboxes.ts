@@ -1,8 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Cursor from "../kernel/Cursor.ts"
-import { Keyring } from "../kernel/Keyring.ts"
 import { type Lookup, orFail } from "../kernel/Lookup.ts"
-import type { Page } from "../kernel/Page.ts"
+import type { Page, PageRequest } from "../kernel/Page.ts"
 import { invalid, type InvalidRequest, ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { foldLabel } from "./Label.ts"
@@ -22,7 +21,7 @@ export class Mailboxes extends Context.Service<
     readonly listMessages: (
       tenant: Tenant,
       filter: MessageFilter,
-      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+      page: PageRequest
     ) => Effect.Effect<Page<MessageSummary>, ResourceNotFound | ResourceNotOwned | InvalidRequest>
     /** Returns a message with its bodies. If a mailboxId is given, the message must be in that mailbox. */
     readonly getMessage: (
@@ -37,25 +36,24 @@ export class Mailboxes extends Context.Service<
     Effect.gen(function* () {
       const mailboxes = yield* MailboxStore
       const messages = yield* MessageStore
-      const keyring = yield* Keyring
+      const readPage = yield* Cursor.reader
       return Mailboxes.of({
         list: ({ tenantId }) => mailboxes.list(tenantId),
-        listMessages: Effect.fnUntraced(
-          function* (tenant, { label, ...rest }, page) {
-            const filter = { ...rest, label: label === undefined ? undefined : foldLabel(label) }
-            const { mailboxId, since, until } = filter
-            if (since !== undefined && until !== undefined && since >= until) {
-              return yield* invalid("after", "must be earlier than before")
-            }
-            if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
-            const scope = { tenantId: tenant.tenantId, list: "messages", filter: scopeOf(filter) }
-            const limit = page.limit ?? DEFAULT_MESSAGE_LIMIT
-            const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
-            const found = yield* messages.list(tenant.tenantId, filter, after, limit + 1)
-            return yield* Cursor.page(scope, found, limit, ({ createdAt, messageId }) => ({ createdAt, id: messageId }))
-          },
-          Effect.provideService(Keyring, keyring)
-        ),
+        listMessages: Effect.fnUntraced(function* (tenant, given, { cursor, limit = DEFAULT_MESSAGE_LIMIT }) {
+          const { tenantId } = tenant
+          const filter = { ...given, label: given.label === undefined ? undefined : foldLabel(given.label) }
+          const { mailboxId, since, until } = filter
+          if (since !== undefined && until !== undefined && since >= until) {
+            return yield* invalid("after", "must be earlier than before")
+          }
+          if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
+          return yield* readPage(
+            { tenantId, list: "messages", filter: scopeOf(filter) },
+            { cursor, limit },
+            (after, count) => messages.list(tenantId, filter, after, count),
+            ({ createdAt, messageId }) => ({ createdAt, id: messageId })
+          )
+        }),
         getMessage: Effect.fnUntraced(function* ({ tenantId }, messageId, mailboxId) {
           const message = yield* orFail(yield* messages.find(tenantId, messageId), "message", messageId)
           return mailboxId === undefined || message.mailboxId === mailboxId

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { Page } from "../kernel/Page.ts"
+import type { Page, PageRequest } from "../kernel/Page.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
@@ -12,10 +12,7 @@ export class Suppressions extends Context.Service<
   Suppressions,
   {
     /** Returns the suppressions by address. The cursor of a page is its last address. */
-    readonly list: (
-      tenantId: TenantId,
-      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
-    ) => Effect.Effect<Page<Suppression>>
+    readonly list: (tenantId: TenantId, page: PageRequest) => Effect.Effect<Page<Suppression>>
     /**
      * Lifts the suppression of an address, in any case, and returns whether it was suppressed. Later mail to it may
      * bounce again, which suppresses it again. What counts towards a pause stays counted.

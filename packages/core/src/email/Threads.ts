@@ -1,8 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Cursor from "../kernel/Cursor.ts"
-import { Keyring } from "../kernel/Keyring.ts"
 import { orFail } from "../kernel/Lookup.ts"
-import type { Page } from "../kernel/Page.ts"
+import type { Page, PageRequest } from "../kernel/Page.ts"
 import type { InvalidRequest, ResourceNotFound, ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { DEFAULT_MESSAGE_LIMIT } from "./EmailInput.ts"
@@ -12,11 +11,6 @@ import { MailboxStore } from "./MailboxStore.ts"
 import type { MessageSummary } from "./Message.ts"
 import { MessageStore } from "./MessageStore.ts"
 import type { Thread, ThreadFilter } from "./Thread.ts"
-
-interface PageRequest {
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
 
 type ThreadError = ResourceNotFound | ResourceNotOwned | InvalidRequest
 
@@ -43,37 +37,35 @@ export class Threads extends Context.Service<
     Effect.gen(function* () {
       const mailboxes = yield* MailboxStore
       const store = yield* MessageStore
-      const keyring = yield* Keyring
+      const readPage = yield* Cursor.reader
       return Threads.of({
-        list: Effect.fnUntraced(
-          function* (tenant, { label, mailboxId, unread }, { cursor, limit = DEFAULT_MESSAGE_LIMIT }) {
-            if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
-            const { tenantId } = tenant
-            const filter = { mailboxId, label: label === undefined ? undefined : foldLabel(label), unread }
-            const scope = { tenantId, list: "threads", filter: [mailboxId, filter.label, unread] }
-            const after = cursor === undefined ? undefined : yield* Cursor.decode(scope, cursor)
-            const found = yield* store.listThreads(tenantId, filter, after, limit + 1)
-            return yield* Cursor.page(scope, found, limit, ({ lastMessageAt, lastMessageId }) => ({
-              createdAt: lastMessageAt,
-              id: lastMessageId
-            }))
-          },
-          Effect.provideService(Keyring, keyring)
-        ),
-        get: Effect.fnUntraced(
-          function* ({ tenantId }, threadId, mailboxId, { cursor, limit = DEFAULT_MESSAGE_LIMIT }) {
-            const thread = yield* orFail(yield* store.findThread(tenantId, threadId, mailboxId), "thread", threadId)
-            const scope = { tenantId, list: "thread", filter: [thread.mailboxId, threadId] }
-            const after = cursor === undefined ? undefined : yield* Cursor.decode(scope, cursor)
-            const found = yield* store.listThread(tenantId, thread, after, limit + 1)
-            const messages = yield* Cursor.page(scope, found, limit, ({ createdAt, messageId }) => ({
-              createdAt,
-              id: messageId
-            }))
-            return { thread, messages }
-          },
-          Effect.provideService(Keyring, keyring)
-        )
+        list: Effect.fnUntraced(function* (tenant, given, { cursor, limit = DEFAULT_MESSAGE_LIMIT }) {
+          const { label, mailboxId, unread } = given
+          if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
+          const { tenantId } = tenant
+          const filter = { mailboxId, label: label === undefined ? undefined : foldLabel(label), unread }
+          return yield* readPage(
+            { tenantId, list: "threads", filter: [mailboxId, filter.label, unread] },
+            { cursor, limit },
+            (after, count) => store.listThreads(tenantId, filter, after, count),
+            ({ lastMessageAt, lastMessageId }) => ({ createdAt: lastMessageAt, id: lastMessageId })
+          )
+        }),
+        get: Effect.fnUntraced(function* (
+          { tenantId },
+          threadId,
+          mailboxId,
+          { cursor, limit = DEFAULT_MESSAGE_LIMIT }
+        ) {
+          const thread = yield* orFail(yield* store.findThread(tenantId, threadId, mailboxId), "thread", threadId)
+          const messages = yield* readPage(
+            { tenantId, list: "thread", filter: [thread.mailboxId, threadId] },
+            { cursor, limit },
+            (after, count) => store.listThread(tenantId, thread, after, count),
+            ({ createdAt, messageId }) => ({ createdAt, id: messageId })
+          )
+          return { thread, messages }
+        })
       })
     })
   )

@@ -1,8 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Cursor from "../kernel/Cursor.ts"
-import { Keyring } from "../kernel/Keyring.ts"
 import * as Lookup from "../kernel/Lookup.ts"
-import type { Page, Position } from "../kernel/Page.ts"
+import type { Page, PageRequest, Position } from "../kernel/Page.ts"
 import { ResourceNotFound, type InvalidRequest, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DurableEvent } from "./DurableEvent.ts"
@@ -27,16 +26,13 @@ export class Events extends Context.Service<
     readonly list: (
       tenantId: TenantId,
       filter: EventFilter,
-      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+      page: PageRequest
     ) => Effect.Effect<Page<DurableEvent>, InvalidRequest>
     readonly get: (
       tenantId: TenantId,
       eventId: string
     ) => Effect.Effect<DurableEvent, ResourceNotFound | ResourceNotOwned>
-    readonly replay: (
-      tenantId: TenantId,
-      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
-    ) => Effect.Effect<PendingPage, InvalidRequest>
+    readonly replay: (tenantId: TenantId, page: PageRequest) => Effect.Effect<PendingPage, InvalidRequest>
     /** Acknowledges the event and returns it as it is afterwards. Idempotent. */
     readonly acknowledge: (
       tenantId: TenantId,
@@ -49,35 +45,31 @@ export class Events extends Context.Service<
     Events,
     Effect.gen(function* () {
       const store = yield* EventStore
-      const keyring = yield* Keyring
+      const readPage = yield* Cursor.reader
 
       const get = (tenantId: TenantId, eventId: string) =>
         Effect.flatMap(store.find(tenantId, eventId), (found) => Lookup.orFail(found, "event", eventId))
 
       return Events.of({
-        list: Effect.fnUntraced(
-          function* (tenantId, filter, page) {
-            const scope = { tenantId, list: "events", filter }
-            const limit = page.limit ?? DEFAULT_LIST_LIMIT
-            const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
-            const found = yield* store.list(tenantId, filter, after, limit + 1)
-            return yield* Cursor.page(scope, found, limit, positionOf)
-          },
-          Effect.provideService(Keyring, keyring)
-        ),
+        list: (tenantId, filter, { cursor, limit = DEFAULT_LIST_LIMIT }) =>
+          readPage(
+            { tenantId, list: "events", filter },
+            { cursor, limit },
+            (after, count) => store.list(tenantId, filter, after, count),
+            positionOf
+          ),
         get,
-        replay: Effect.fnUntraced(
-          function* (tenantId, page) {
-            const scope = { tenantId, list: "pending events", filter: null }
-            const limit = page.limit ?? DEFAULT_REPLAY_LIMIT
-            const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
-            const found = yield* store.replayable(tenantId, limit + 1, after)
-            const isWhole = after === undefined && found.length <= limit
-            const pending = isWhole ? found.length : yield* store.countReplayable(tenantId, PENDING_COUNT_LIMIT)
-            return { ...(yield* Cursor.page(scope, found, limit, positionOf)), pending }
-          },
-          Effect.provideService(Keyring, keyring)
-        ),
+        replay: Effect.fnUntraced(function* (tenantId, { cursor, limit = DEFAULT_REPLAY_LIMIT }) {
+          const page = yield* readPage(
+            { tenantId, list: "pending events", filter: null },
+            { cursor, limit },
+            (after, count) => store.replayable(tenantId, count, after),
+            positionOf
+          )
+          const isWhole = cursor === undefined && page.nextCursor === null
+          const pending = isWhole ? page.items.length : yield* store.countReplayable(tenantId, PENDING_COUNT_LIMIT)
+          return { ...page, pending }
+        }),
         acknowledge: Effect.fnUntraced(function* (tenantId, eventId) {
           yield* get(tenantId, eventId)
           yield* store.acknowledge(tenantId, [{ eventId }])

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import * as Base62 from "./Base62.ts"
 import * as Bytes from "./Bytes.ts"
 import { Keyring } from "./Keyring.ts"
-import type { Page, Position } from "./Page.ts"
+import type { Page, PageRequest, Position } from "./Page.ts"
 import { invalid, type InvalidRequest } from "./ResourceError.ts"
 import * as Uuid from "./Uuid.ts"
 
@@ -79,3 +79,19 @@ export const page = Effect.fnUntraced(function* <A>(
     nextCursor: found.length > limit && last !== undefined ? yield* encode(scope, positionOf(last)) : null
   }
 })
+
+/** Returns a function that reads pages of lists: `find` returns at most `count` rows after a position. */
+export const reader = Effect.map(
+  Keyring,
+  (keyring) =>
+    <A>(
+      scope: CursorScope,
+      { cursor, limit }: PageRequest & { readonly limit: number },
+      find: (after: Position | undefined, count: number) => Effect.Effect<ReadonlyArray<A>>,
+      positionOf: (item: A) => Position
+    ): Effect.Effect<Page<A>, InvalidRequest> =>
+      Effect.gen(function* () {
+        const after = cursor === undefined ? undefined : yield* decode(scope, cursor)
+        return yield* page(scope, yield* find(after, limit + 1), limit, positionOf)
+      }).pipe(Effect.provideService(Keyring, keyring))
+)

@@ -4,6 +4,12 @@ export interface Page<A> {
   readonly nextCursor: string | null
 }
 
+/** The part of a list that a client asks for. */
+export interface PageRequest {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
 /** A position in a list ordered by createdAt, then id. */
 export interface Position {
   readonly createdAt: number

@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import * as Cursor from "../kernel/Cursor.ts"
-import { Keyring } from "../kernel/Keyring.ts"
-import type { Page } from "../kernel/Page.ts"
+import type { Page, PageRequest } from "../kernel/Page.ts"
 import { invalid, type InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -30,13 +29,13 @@ export class Calls extends Context.Service<
     readonly list: (
       tenant: Tenant,
       filter: CallFilter,
-      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+      page: PageRequest
     ) => Effect.Effect<Page<Call>, ResourceNotFound | ResourceNotOwned | InvalidRequest>
     /** Returns the call and a page of its transcript so far, in order; all of it by default. */
     readonly transcript: (
       tenant: Tenant,
       callId: string,
-      page?: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+      page?: PageRequest
     ) => Effect.Effect<
       { readonly call: Call; readonly turns: Page<Turn> },
       ResourceNotFound | ResourceNotOwned | InvalidRequest
@@ -48,36 +47,36 @@ export class Calls extends Context.Service<
     Effect.gen(function* () {
       const calls = yield* CallStore
       const numbers = yield* PhoneNumberStore
-      const keyring = yield* Keyring
+      const readPage = yield* Cursor.reader
       return Calls.of({
         get: (tenant, callId) => ownedCall(calls, tenant, callId),
-        list: Effect.fnUntraced(
-          function* (tenant, { after, before, direction, phoneNumberId }, { cursor, limit = DEFAULT_CALL_LIMIT }) {
-            if (after !== undefined && before !== undefined && after >= before) {
-              return yield* invalid("before", "must be later than after")
-            }
-            if (phoneNumberId !== undefined) yield* ownedNumber(numbers, tenant, phoneNumberId)
-            const { tenantId } = tenant
-            const filter = { phoneNumberId, direction, after, before }
-            const scope = { tenantId, list: "calls", filter }
-            const position = cursor === undefined ? undefined : yield* Cursor.decode(scope, cursor)
-            const found = yield* calls.list(tenantId, filter, position, limit + 1)
-            return yield* Cursor.page(scope, found, limit, ({ callId, createdAt }) => ({ createdAt, id: callId }))
-          },
-          Effect.provideService(Keyring, keyring)
-        ),
-        transcript: Effect.fnUntraced(
-          function* (tenant, callId, { cursor, limit = TURNS_MAX } = {}) {
-            const call = yield* ownedCall(calls, tenant, callId)
-            const scope = { tenantId: tenant.tenantId, list: "turns", filter: callId }
-            // The position of a turn is its index.
-            const after = cursor === undefined ? -1 : (yield* Cursor.decode(scope, cursor)).createdAt
-            const found = yield* calls.turnsAfter(callId, after, limit + 1)
-            const turns = yield* Cursor.page(scope, found, limit, ({ index }) => ({ createdAt: index, id: callId }))
-            return { call, turns }
-          },
-          Effect.provideService(Keyring, keyring)
-        )
+        list: Effect.fnUntraced(function* (tenant, given, { cursor, limit = DEFAULT_CALL_LIMIT }) {
+          const { after, before, direction, phoneNumberId } = given
+          if (after !== undefined && before !== undefined && after >= before) {
+            return yield* invalid("before", "must be later than after")
+          }
+          if (phoneNumberId !== undefined) yield* ownedNumber(numbers, tenant, phoneNumberId)
+          const { tenantId } = tenant
+          // Its order is part of the scope.
+          const filter = { phoneNumberId, direction, after, before }
+          return yield* readPage(
+            { tenantId, list: "calls", filter },
+            { cursor, limit },
+            (position, count) => calls.list(tenantId, filter, position, count),
+            ({ callId, createdAt }) => ({ createdAt, id: callId })
+          )
+        }),
+        transcript: Effect.fnUntraced(function* (tenant, callId, { cursor, limit = TURNS_MAX } = {}) {
+          const call = yield* ownedCall(calls, tenant, callId)
+          // The position of a turn is its index.
+          const turns = yield* readPage(
+            { tenantId: tenant.tenantId, list: "turns", filter: callId },
+            { cursor, limit },
+            (after, count) => calls.turnsAfter(callId, after?.createdAt ?? -1, count),
+            ({ index }) => ({ createdAt: index, id: callId })
+          )
+          return { call, turns }
+        })
       })
     })
   )

@@ -1,13 +1,6 @@
 import type { ApiError, Bytes, ApiOperation } from "@agentos/api"
-import {
-  ClientAddress,
-  type MessageContent,
-  type OperationName,
-  type SignedIn,
-  type Tenant,
-  type TokenRecovery
-} from "@agentos/core"
-import { Effect, Option, type Schema } from "effect"
+import { ClientAddress, type MessageContent, type SignedIn, type Tenant, type TokenRecovery } from "@agentos/core"
+import { Effect, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RateLimiting } from "../edge/RateLimiting.ts"
 import { requestCost } from "../edge/RequestCost.ts"
@@ -21,7 +14,8 @@ import { NO_BODY, readBody } from "./RequestBody.ts"
 import { NewWork } from "./NewWork.ts"
 import { successResponse, withinDeadline } from "./Responses.ts"
 
-type AnyCodec = Schema.Codec<unknown, unknown>
+/** The result of an operation, as sent to the client. */
+type DataOf<Operation extends ApiOperation> = Operation["data"]["Encoded"]
 
 /** The result of an operation that replaced a resource instead of creating one. */
 export class Replaced<Data> {
@@ -36,19 +30,12 @@ export class Replaced<Data> {
  * A free operation of a tenant. Checks that the service is available, then the token, then the input, and then calls
  * the domain. `additionalCost` is taken from the limit of the tenant before that.
  */
-export const tenantRoute = <
-  Name extends OperationName,
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  Data extends AnyCodec,
-  R
->(
-  operation: ApiOperation<Name, Params, Query, Payload, Data>,
+export const tenantRoute = <Operation extends ApiOperation, R>(
+  operation: Operation,
   handle: (
     tenant: Tenant,
-    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
-  ) => Effect.Effect<Data["Encoded"] | Replaced<Data["Encoded"]>, ApiError, R>,
+    input: OperationInput<Operation>
+  ) => Effect.Effect<DataOf<Operation> | Replaced<DataOf<Operation>>, ApiError, R>,
   additionalCost = 0
 ) => {
   const check = tenantChecks(operation, additionalCost)
@@ -76,10 +63,10 @@ export const tenantRoute = <
  * can answer. The limits of the address are checked before the signature, and those of the tenant before the message is
  * used.
  */
-export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
+export const signInRoute = <Operation extends ApiOperation>(
   recovery: TokenRecovery["Service"],
-  operation: ApiOperation<Name, AnyCodec, AnyCodec, AnyCodec, Data>,
-  handle: (signedIn: SignedIn, held: Tenant | null) => Effect.Effect<Data["Encoded"], ApiError>
+  operation: Operation,
+  handle: (signedIn: SignedIn, held: Tenant | null) => Effect.Effect<DataOf<Operation>, ApiError>
 ) => {
   const { entry } = operation
   const decode = inputDecoder(operation)
@@ -103,18 +90,9 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
 }
 
 /** A free operation of a tenant that returns stored bytes. */
-export const downloadRoute = <
-  Name extends OperationName,
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  R
->(
-  operation: ApiOperation<Name, Params, Query, Payload, Bytes>,
-  open: (
-    tenant: Tenant,
-    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
-  ) => Effect.Effect<MessageContent, ApiError, R>
+export const downloadRoute = <Operation extends ApiOperation & { readonly data: Bytes }, R>(
+  operation: Operation,
+  open: (tenant: Tenant, input: OperationInput<Operation>) => Effect.Effect<MessageContent, ApiError, R>
 ) => {
   const answer = Effect.flatMap(tenantChecks(operation), ({ input, tenant }) =>
     Effect.flatMap(NewWork, ({ limit }) => Effect.flatMap(limit(open(tenant, input)), downloadResponse))
@@ -123,16 +101,7 @@ export const downloadRoute = <
 }
 
 /** Checks that the service is available, then the token, then the input. */
-const tenantChecks = <
-  Name extends OperationName,
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  Data extends AnyCodec
->(
-  operation: ApiOperation<Name, Params, Query, Payload, Data>,
-  additionalCost = 0
-) => {
+const tenantChecks = <Operation extends ApiOperation>(operation: Operation, additionalCost = 0) => {
   const { entry } = operation
   const decode = inputDecoder(operation)
   return Effect.gen(function* () {
@@ -145,17 +114,10 @@ const tenantChecks = <
 }
 
 /** An operation that needs no token. */
-export const publicRoute = <
-  Name extends OperationName,
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  Data extends AnyCodec,
-  R
->(
-  operation: ApiOperation<Name, Params, Query, Payload, Data>,
+export const publicRoute = <Operation extends ApiOperation, R>(
+  operation: Operation,
   answer: (
-    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>,
+    input: OperationInput<Operation>,
     request: HttpServerRequest.HttpServerRequest,
     record: RequestFacts
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
@@ -173,8 +135,8 @@ export const publicRoute = <
  * An operation that needs no token and whose answers are prepared. `find` returns the answer to the parameters of a path, or
  * an error. An error of the input comes first.
  */
-export const preparedRoute = <Name extends OperationName, Params extends AnyCodec, Data extends AnyCodec>(
-  operation: ApiOperation<Name, Params, AnyCodec, AnyCodec, Data>,
+export const preparedRoute = (
+  operation: ApiOperation,
   find: (params: RouteMatch["params"]) => Handler<never> | ApiError
 ) => {
   const decode = inputDecoder(operation)

@@ -1,5 +1,5 @@
 import { inputsOf, type ApiOperation, requiresBody, ServiceUnavailable } from "@agentos/api"
-import { type CatalogEntry, type InvalidRequest, isAvailable, type OperationName } from "@agentos/core"
+import { type CatalogEntry, type InvalidRequest, isAvailable } from "@agentos/core"
 import { Effect, Schema } from "effect"
 import { bodyLimitsOf } from "../edge/RequestLimits.ts"
 import { type Handler, RequestRecord, type Route } from "../edge/Route.ts"
@@ -7,13 +7,11 @@ import { ServerSettings } from "../ServerSettings.ts"
 import { decodeInput, parseBody, refusal } from "./Decoding.ts"
 import type { RequestBody } from "./RequestBody.ts"
 
-type AnyCodec = Schema.Codec<unknown, unknown>
-
-/** The decoded input of a request. */
-export interface OperationInput<Params, Query, Payload> {
-  readonly params: Params
-  readonly query: Query
-  readonly payload: Payload
+/** The decoded input of a request for an operation. */
+export interface OperationInput<Operation extends ApiOperation> {
+  readonly params: Operation["params"]["Type"]
+  readonly query: Operation["query"]["Type"]
+  readonly payload: Operation["payload"]["Type"]
 }
 
 /** Fails unless this server offers the operation. */
@@ -73,23 +71,17 @@ const decodingEmptyOnce = <Given extends object, A>(decode: (input: Given) => Ef
  * Returns the decoder of an operation's complete input, which is built once, on the first request. A missing body is an
  * empty object if the operation has no body or requires nothing in it.
  */
-export const inputDecoder = <
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  Data extends AnyCodec
->(
-  operation: ApiOperation<OperationName, Params, Query, Payload, Data>
-) => {
+export const inputDecoder = <Operation extends ApiOperation>(operation: Operation) => {
+  type Input = OperationInput<Operation>
   const build = () => {
-    const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
+    const decodePayload = decodeInput<Input["payload"]>(operation.payload)
     const integers = inputsOf(operation).flatMap(({ name, type }) => (type === "integer" ? [name] : []))
     return {
       decodeParams: decodingEmptyOnce(
-        inDigits(decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter"), integers)
+        inDigits(decodeInput<Input["params"]>(Schema.toCodecStringTree(operation.params), "path parameter"), integers)
       ),
       decodeQuery: decodingEmptyOnce(
-        inDigits(decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter"), integers)
+        inDigits(decodeInput<Input["query"]>(Schema.toCodecStringTree(operation.query), "query parameter"), integers)
       ),
       decodePayload,
       decodeMissingPayload: decodingEmptyOnce(decodePayload),
@@ -103,7 +95,7 @@ export const inputDecoder = <
       build())
     const { params, query } = (yield* RequestRecord).match
     const isLeftOut = body.lengthBytes === 0 && mayLeaveOutBody
-    const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
+    const input: Input = {
       params: yield* decodeParams(params),
       query: yield* decodeQuery(query),
       payload: isLeftOut ? yield* decodeMissingPayload({}) : yield* decodePayload(yield* parseBody(body, json))
