@@ -4,8 +4,8 @@ import { Schema } from "effect"
 /** An object without properties; any property is refused. */
 const Nothing = Schema.Record(Schema.String, Schema.Never)
 
-/** The input of an operation that accepts none. Spread it, and override the parts that the operation accepts. */
-export const NO_INPUT = { params: Nothing, query: Nothing, payload: Nothing }
+/** The shape of an operation without input that creates nothing, unless it says otherwise. */
+const DEFAULTS = { params: Nothing, query: Nothing, payload: Nothing, status: 200 } as const
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
@@ -104,19 +104,24 @@ export interface ApiOperation<
   readonly variants?: Readonly<Record<string, OperationExample>>
 }
 
-/** Defines an operation of the catalog. */
+/** Defines an operation of the catalog. An omitted part of its input accepts nothing, and an omitted status is 200. */
 export const operation = <
   const Name extends OperationName,
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  Data extends AnyCodec
+  Data extends AnyCodec,
+  Params extends AnyCodec = typeof Nothing,
+  Query extends AnyCodec = typeof Nothing,
+  Payload extends AnyCodec = typeof Nothing
 >(
   name: Name,
-  shape: OperationShape<Params, Query, Payload, Data> & {
+  shape: Omit<OperationShape<Params, Query, Payload, Data>, keyof typeof DEFAULTS> & {
+    readonly params?: Params
+    readonly query?: Query
+    readonly payload?: Payload
+    readonly status?: 201
     readonly example?: ExampleOf<Params, Query, Payload, Data>
     readonly variants?: Readonly<Record<string, ExampleOf<Params, Query, Payload, Data>>>
   }
-): ApiOperation<Name, Params, Query, Payload, Data> => ({ name, entry: operationEntry(name), ...shape })
+): ApiOperation<Name, Params, Query, Payload, Data> =>
+  ({ name, entry: operationEntry(name), ...DEFAULTS, ...shape }) as ApiOperation<Name, Params, Query, Payload, Data>
 
 export const takesBody = (self: ApiOperation): boolean => self.entry.method === "POST" && self.payload !== Nothing

@@ -10,7 +10,7 @@ import {
 import { Schema } from "effect"
 import { ACCESS_TOKEN, MAILBOX, OPERATION_ID, PAYMENT } from "../example/ResourceExamples.ts"
 import { ApiDescription, apiDescription } from "./ApiDescription.ts"
-import { NO_INPUT, operation } from "./ApiOperation.ts"
+import { operation } from "./ApiOperation.ts"
 import { ServiceRecord } from "./ServiceRecord.ts"
 
 const SERVICE_ID_LIMIT = 128
@@ -133,9 +133,7 @@ export const DISCOVERY_OPERATIONS = {
   describeApi: operation("describeApi", {
     tag: "Discovery",
     summary: "Describe the API",
-    ...NO_INPUT,
     data: ApiDescription,
-    status: 200,
     hasEntityTag: true,
     description:
       "Read it first: it says whether money is real (`environment`), which networks and tokens are accepted (`payment.accepts`), and with which services a wallet without a token starts.",
@@ -145,11 +143,9 @@ export const DISCOVERY_OPERATIONS = {
   listServices: operation("listServices", {
     tag: "Discovery",
     summary: "List services",
-    ...NO_INPUT,
     data: Schema.Struct({
       items: Schema.Array(ServiceRecord).annotateKey({ description: "All services, in the order of the catalog." })
     }),
-    status: 200,
     hasEntityTag: true,
     description:
       "`available` says whether this server offers the service. It is false while the operator has stopped the sale. The catalog is the same for every client and changes only with the server and with stopped sales, so it can be cached with its ETag.",
@@ -160,7 +156,6 @@ export const DISCOVERY_OPERATIONS = {
   getService: operation("getService", {
     tag: "Discovery",
     summary: "Get a service",
-    ...NO_INPUT,
     params: Schema.Struct({
       serviceId: plainText(SERVICE_ID_LIMIT).annotateKey({
         description: "Id of a service in the catalog.",
@@ -168,7 +163,6 @@ export const DISCOVERY_OPERATIONS = {
       })
     }),
     data: Schema.Struct({ service: ServiceRecord.annotateKey({ description: "The service." }) }),
-    status: 200,
     hasEntityTag: true,
     description: "The record is the one that the list of all services has under this id.",
     example: { params: { serviceId: SERVICE.serviceId }, data: { service: SERVICE } }
@@ -180,22 +174,18 @@ export const DOMAIN_OPERATIONS = {
   registerDomain: operation("registerDomain", {
     tag: "Domains",
     summary: "Register a domain",
-    ...NO_INPUT,
     data: Schema.Never,
-    status: 200,
     description:
       "The path is reserved for a later version of this API. A request to it changes nothing, and nothing is charged."
   })
 }
 
 const signedIn = {
-  ...NO_INPUT,
   data: Schema.Struct({
     authentication: Schema.Struct({
       accessToken: Schema.String.annotateKey({ description: "The current access token of the wallet." })
     }).annotateKey({ description: "How the wallet authenticates from now on." })
   }),
-  status: 200,
   example: { data: { authentication: { accessToken: ACCESS_TOKEN } } }
 } as const
 
@@ -218,13 +208,11 @@ export const AUTH_OPERATIONS = {
 }
 
 const status = {
-  data: Schema.Struct({ payment: PaymentStatusRecord.annotateKey({ description: "The state of the payment." }) }),
-  status: 200
+  data: Schema.Struct({ payment: PaymentStatusRecord.annotateKey({ description: "The state of the payment." }) })
 } as const
 
 export const PAYMENT_OPERATIONS = {
   listPaymentNetworks: operation("listPaymentNetworks", {
-    ...NO_INPUT,
     tag: "Payments",
     summary: "List payment networks",
     query: Schema.Struct({
@@ -242,7 +230,6 @@ export const PAYMENT_OPERATIONS = {
         description: "The networks, in the order of the server's preference."
       })
     }),
-    status: 200,
     description:
       "With `wallet`, each network shows the wallet's balance, and for `permit2` its allowance, as the chain showed them at most a second ago. A client picks the first network with enough of both, and names it in `Accept-Payment`. A network whose chain can't be read has `balance` null and a reason.",
     example: {
@@ -255,7 +242,6 @@ export const PAYMENT_OPERATIONS = {
   readPaymentStatus: operation("readPaymentStatus", {
     tag: "Payments",
     summary: "Check a payment",
-    ...NO_INPUT,
     ...status,
     description:
       "For a client that lost a response or crashed after signing: follow `payment.advice` until it is done or pay. Send the PAYMENT-SIGNATURE header of the original request byte for byte. A header that was encoded anew shows the state and the advice only. It needs no token.",
@@ -265,7 +251,6 @@ export const PAYMENT_OPERATIONS = {
   getPayment: operation("getPayment", {
     tag: "Payments",
     summary: "Get an operation's payment",
-    ...NO_INPUT,
     params: Schema.Struct({
       operationId: Uuid.GivenUuid.annotateKey({
         description: "Id of your operation, from the answer to a paid request or from a payment event.",
@@ -283,7 +268,6 @@ const MEBIBYTE = 1024 ** 2
 
 export const LIMIT_OPERATIONS = {
   listLimits: operation("listLimits", {
-    ...NO_INPUT,
     tag: "Limits",
     data: Schema.Struct({
       items: Schema.Array(LimitRecord).annotateKey({ description: "The limits, those of mail first." }),
@@ -295,7 +279,6 @@ export const LIMIT_OPERATIONS = {
       }),
       wallet: WalletAddress.annotateKey({ description: "The wallet of the access token, in lower case." })
     }),
-    status: 200,
     summary: "List limits",
     description:
       "The values are those of this server and of this moment. A request above a limit fails before anything is charged: with `QUOTA_EXCEEDED` and Retry-After, or with `CONFLICT` if only a deletion helps. The rate limits of requests are in the headers RateLimit and RateLimit-Policy instead.",

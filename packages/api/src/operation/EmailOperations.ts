@@ -33,7 +33,7 @@ import {
   SCHEDULED,
   THREAD
 } from "../example/ResourceExamples.ts"
-import { bytes, NO_INPUT, operation } from "./ApiOperation.ts"
+import { bytes, operation } from "./ApiOperation.ts"
 import { nextCursor } from "./NextCursor.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
@@ -52,7 +52,6 @@ export const EMAIL_OPERATIONS = {
   createMailbox: operation("createMailbox", {
     tag: "Mailboxes",
     summary: "Create a mailbox",
-    ...NO_INPUT,
     payload: CreateMailboxInput,
     data: provisionedData({ mailbox: MailboxRecord.annotateKey({ description: "The new mailbox." }) }),
     status: 201,
@@ -67,9 +66,7 @@ export const EMAIL_OPERATIONS = {
   listMailboxes: operation("listMailboxes", {
     tag: "Mailboxes",
     summary: "List mailboxes",
-    ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(MailboxRecord).annotateKey({ description: "All mailboxes." }) }),
-    status: 200,
     description: "Returns all mailboxes of the wallet, active and inactive ones, with their sender policies.",
     example: { data: { items: [MAILBOX] } }
   }),
@@ -77,10 +74,8 @@ export const EMAIL_OPERATIONS = {
   updateMailbox: operation("updateMailbox", {
     tag: "Mailboxes",
     summary: "Update a mailbox",
-    ...NO_INPUT,
     payload: UpdateMailboxInput,
     data: paidData({ mailbox: MailboxRecord.annotateKey({ description: "The mailbox after the change." }) }),
-    status: 200,
     description:
       "Omitted fields stay as they are, and an empty text clears a field. `senderPolicy` replaces the whole policy. An inactive mailbox refuses mail; its messages can still be read.",
     example: {
@@ -92,14 +87,12 @@ export const EMAIL_OPERATIONS = {
   deleteMailbox: operation("deleteMailbox", {
     tag: "Mailboxes",
     summary: "Delete a mailbox",
-    ...NO_INPUT,
     payload: DeleteMailboxInput,
     data: paidData({
       mailboxId: Uuid.Uuid.annotateKey({ description: "Id of the deleted mailbox." }),
       deleted: Schema.Literal(true).annotateKey({ description: "Always true." }),
       messagesDeleted: Schema.Int.annotateKey({ description: "Number of messages that were deleted with it." })
     }),
-    status: 200,
     description:
       "Deletes the mailbox, its messages and their files permanently, and expires its open events. Only the same wallet can create the address again.",
     example: {
@@ -111,7 +104,6 @@ export const EMAIL_OPERATIONS = {
   sendMessage: operation("sendMessage", {
     tag: "Messages",
     summary: "Send a message",
-    ...NO_INPUT,
     payload: SendMessageInput,
     data: paidData({ message: MessageRecord.annotateKey({ description: "The sent message." }) }),
     status: 201,
@@ -127,7 +119,6 @@ export const EMAIL_OPERATIONS = {
   queryMessages: operation("queryMessages", {
     tag: "Messages",
     summary: "List or read messages",
-    ...NO_INPUT,
     query: Schema.Struct({
       ...QueryMessagesInput.fields,
       after: Schema.optionalKey(DateTime).annotateKey({
@@ -150,7 +141,6 @@ export const EMAIL_OPERATIONS = {
         message: MessageRecord.annotateKey({ description: "The message with its bodies." })
       }).annotate({ identifier: "SingleMessage" })
     ]),
-    status: 200,
     description:
       "With `messageId`, returns that message with its text and HTML. Otherwise returns a page of messages without bodies, which match all given filters; pass `nextCursor` as `cursor` to read on. To wait for mail, use the events instead of polling.",
     example: {
@@ -164,7 +154,6 @@ export const EMAIL_OPERATIONS = {
   queryThreads: operation("queryThreads", {
     tag: "Threads",
     summary: "List or read threads",
-    ...NO_INPUT,
     query: QueryThreadsInput,
     data: Schema.Union([
       Schema.Struct({
@@ -181,7 +170,6 @@ export const EMAIL_OPERATIONS = {
         nextCursor
       }).annotate({ identifier: "SingleThread" })
     ]),
-    status: 200,
     description:
       "A thread is the messages of one mailbox with the same `threadId`. With `threadId`, returns that thread with a page of its messages; without `mailboxId`, that of the mailbox in which it began first. Otherwise returns a page of threads that match all given filters. Pass `nextCursor` as `cursor` to read on: a thread with new activity moves to the beginning of the list.",
     example: { query: { mailboxId: MAILBOX.mailboxId, limit: 10 }, data: { items: [THREAD], nextCursor: null } },
@@ -196,7 +184,6 @@ export const EMAIL_OPERATIONS = {
   updateMessages: operation("updateMessages", {
     tag: "Messages",
     summary: "Label or mark messages",
-    ...NO_INPUT,
     payload: UpdateMessagesInput,
     data: Schema.Struct({
       items: Schema.Array(
@@ -207,7 +194,6 @@ export const EMAIL_OPERATIONS = {
         })
       ).annotateKey({ description: "The messages after the change, in the order in which they were given." })
     }),
-    status: 200,
     description:
       "Changes all of the messages, or none if one is not yours or would have too many labels. Labels are compared in lower case and need no setup. Received messages are unread until you mark them: reading a message by the API, or acknowledging its event, changes nothing.",
     example: {
@@ -219,10 +205,8 @@ export const EMAIL_OPERATIONS = {
   cancelMessage: operation("cancelMessage", {
     tag: "Messages",
     summary: "Cancel a scheduled message",
-    ...NO_INPUT,
     payload: CancelMessageInput,
     data: Schema.Struct({ message: MessageRecord.annotateKey({ description: "The canceled message." }) }),
-    status: 200,
     description:
       "A message with the status `scheduled` becomes `canceled`: it is never sent, and its payment is refunded once, to the wallet that paid. Canceling it again changes nothing. Once it is being sent, the answer is 409, and nothing is refunded.",
     example: { payload: { messageId: SCHEDULED.messageId }, data: { message: CANCELED } }
@@ -231,10 +215,8 @@ export const EMAIL_OPERATIONS = {
   getAttachment: operation("getAttachment", {
     tag: "Attachments",
     summary: "Download an attachment",
-    ...NO_INPUT,
     params: Schema.Struct({ messageId, attachmentId }),
     data: bytes("application/octet-stream", "*/*"),
-    status: 200,
     description:
       "Returns the file as it was sent or received. Its Content-Type is `contentType` of the attachment if no browser runs files of that type as a program, such as application/pdf, image/png and text/csv; otherwise application/octet-stream. Compare the bytes with `sha256` of the attachment. The sender of a received file chose its name, type and content: treat it as hostile. Some servers delete raw mail after a time; the answer is then 404.",
     example: {
@@ -246,10 +228,8 @@ export const EMAIL_OPERATIONS = {
   getRawMessage: operation("getRawMessage", {
     tag: "Messages",
     summary: "Download a raw message",
-    ...NO_INPUT,
     params: Schema.Struct({ messageId }),
     data: bytes("message/rfc822"),
-    status: 200,
     description:
       "Returns the mail in the format of RFC 5322, for your own parser or for an archive. A message that you sent has no raw form, and some servers delete raw mail after a time: the answer is then 404.",
     example: { params: { messageId: RECEIVED.messageId }, data: RAW_MESSAGE }
@@ -258,13 +238,11 @@ export const EMAIL_OPERATIONS = {
   listSuppressions: operation("listSuppressions", {
     tag: "Suppressions",
     summary: "List suppressions",
-    ...NO_INPUT,
     query: QuerySuppressionsInput,
     data: Schema.Struct({
       items: Schema.Array(SuppressionRecord).annotateKey({ description: "The suppressions of this page, by address." }),
       nextCursor
     }),
-    status: 200,
     description:
       "An address is suppressed for your wallet when it does not exist (`bounced`) or marked your mail as spam (`complained`). Sending to it is then refused before anything is charged. The list is sorted by address; pass `nextCursor` as `cursor` to read on.",
     example: {
@@ -279,13 +257,11 @@ export const EMAIL_OPERATIONS = {
   liftSuppression: operation("liftSuppression", {
     tag: "Suppressions",
     summary: "Lift a suppression",
-    ...NO_INPUT,
     payload: LiftSuppressionInput,
     data: Schema.Struct({
       address: Schema.String.annotateKey({ description: "The address." }),
       lifted: Schema.Boolean.annotateKey({ description: "Whether the address was suppressed before." })
     }),
-    status: 200,
     description:
       "Lift it when you know that the address exists, or that its owner wants your mail. If it bounces or complains again, it is suppressed again, and counts towards a pause of your sending.",
     example: { payload: { address: "bob@example.com" }, data: { address: "bob@example.com", lifted: true } }

@@ -17,7 +17,7 @@ import {
   ReplayEventsInput,
   SetEventWebhookInput
 } from "./EventInput.ts"
-import { NO_INPUT, operation } from "./ApiOperation.ts"
+import { operation } from "./ApiOperation.ts"
 import { EXPIRED_EVENT } from "../RealtimeMessage.ts"
 import { nextCursor } from "./NextCursor.ts"
 
@@ -54,7 +54,6 @@ export const EVENT_OPERATIONS = {
   getRealtimeToken: operation("getRealtimeToken", {
     tag: "Events",
     summary: "Get a realtime token",
-    ...NO_INPUT,
     query: RealtimeTokenInput,
     data: Schema.Struct({
       realtime: Schema.Struct({
@@ -64,7 +63,6 @@ export const EVENT_OPERATIONS = {
       }).annotateKey({ description: "The credential for the WebSocket." }),
       ...pendingPage
     }),
-    status: 200,
     description:
       "The token is for the WebSocket at `websocketUrl` only, which the AsyncAPI document describes. The pending events come with it, so that an agent that starts sees at once what it missed; a session that opens receives them too.",
     example: {
@@ -84,10 +82,8 @@ export const EVENT_OPERATIONS = {
   listEvents: operation("listEvents", {
     tag: "Events",
     summary: "List events",
-    ...NO_INPUT,
     payload: ListEventsInput,
     data: Schema.Struct({ items, nextCursor }),
-    status: 200,
     description:
       "Returns events of all states, also acknowledged and expired ones, that match all given filters. It leases nothing and changes nothing. Pass `nextCursor` as `cursor` to read on; it is null on the last page.",
     example: {
@@ -99,10 +95,8 @@ export const EVENT_OPERATIONS = {
   getEvent: operation("getEvent", {
     tag: "Events",
     summary: "Get an event",
-    ...NO_INPUT,
     payload: EventIdInput,
     data: oneEvent,
-    status: 200,
     description:
       "The state shows whether it was delivered and acknowledged. `type` determines the fields of `payload`.",
     example: { payload: { eventId: EVENT.eventId }, data: { event: EVENT } }
@@ -111,10 +105,8 @@ export const EVENT_OPERATIONS = {
   acknowledgeEvent: operation("acknowledgeEvent", {
     tag: "Events",
     summary: "Acknowledge an event",
-    ...NO_INPUT,
     payload: EventIdInput,
     data: oneEvent,
-    status: 200,
     description: `Acknowledge an event after you have handled it durably. Use it also when a socket failed during an acknowledgement: it has the same effect, and repeating it changes nothing. With the status \`expired\` in the response: ${EXPIRED_EVENT}`,
     example: { payload: { eventId: EVENT.eventId }, data: { event: ACKNOWLEDGED } }
   }),
@@ -122,12 +114,10 @@ export const EVENT_OPERATIONS = {
   acknowledgeAllEvents: operation("acknowledgeAllEvents", {
     tag: "Events",
     summary: "Acknowledge many events",
-    ...NO_INPUT,
     payload: AcknowledgeAllInput,
     data: Schema.Struct({
       acknowledged: Schema.Int.annotateKey({ description: "Number of events that this request acknowledged." })
     }),
-    status: 200,
     description:
       "Acknowledges every matching event that was created before `before` and has not expired, and returns their number. Use it to skip a backlog.",
     example: { payload: { before: ACKNOWLEDGED.createdAt, types: ["email.received"] }, data: { acknowledged: 12 } }
@@ -136,10 +126,8 @@ export const EVENT_OPERATIONS = {
   replayEvents: operation("replayEvents", {
     tag: "Events",
     summary: "List pending events",
-    ...NO_INPUT,
     query: ReplayEventsInput,
     data: Schema.Struct(pendingPage),
-    status: 200,
     description:
       "For agents that poll, and for a look at what is pending. Acknowledge each event after you have handled it; otherwise it is listed again.",
     example: { query: { limit: 10 }, data: { items: [PENDING], nextCursor: null, pending: 1 } }
@@ -148,10 +136,8 @@ export const EVENT_OPERATIONS = {
   acknowledgeEventById: operation("acknowledgeEventById", {
     tag: "Events",
     summary: "Acknowledge by path",
-    ...NO_INPUT,
     params: EventIdInput,
     data: oneEvent,
-    status: 200,
     description: "It has the same effect as `POST /api/v1/events/ack`, with the id in the path and without a body.",
     example: { params: { eventId: EVENT.eventId }, data: { event: ACKNOWLEDGED } }
   }),
@@ -159,7 +145,6 @@ export const EVENT_OPERATIONS = {
   setEventWebhook: operation("setEventWebhook", {
     tag: "Webhooks",
     summary: "Set the event webhook",
-    ...NO_INPUT,
     payload: SetEventWebhookInput,
     data: Schema.Struct({
       webhook,
@@ -180,9 +165,7 @@ export const EVENT_OPERATIONS = {
   getEventWebhook: operation("getEventWebhook", {
     tag: "Webhooks",
     summary: "Get the event webhook",
-    ...NO_INPUT,
     data: oneWebhook,
-    status: 200,
     description:
       "`status` is paused when an event was not accepted for three days. Fix the endpoint, then set the webhook again to resume.",
     example: { data: { webhook: WEBHOOK } }
@@ -191,12 +174,10 @@ export const EVENT_OPERATIONS = {
   deleteEventWebhook: operation("deleteEventWebhook", {
     tag: "Webhooks",
     summary: "Delete the event webhook",
-    ...NO_INPUT,
     data: Schema.Struct({
       webhookId: Uuid.Uuid.annotateKey({ description: "Id of the deleted webhook." }),
       deleted: Schema.Literal(true).annotateKey({ description: "Always true." })
     }),
-    status: 200,
     description: "Events that were not accepted stay pending. Receive them over the WebSocket or by REST.",
     example: { data: { webhookId: WEBHOOK.webhookId, deleted: true } }
   }),
@@ -204,11 +185,9 @@ export const EVENT_OPERATIONS = {
   listWebhookDeliveries: operation("listWebhookDeliveries", {
     tag: "Webhooks",
     summary: "List webhook deliveries",
-    ...NO_INPUT,
     data: Schema.Struct({
       items: Schema.Array(WebhookDeliveryRecord).annotateKey({ description: "The last 100 attempts, newest first." })
     }),
-    status: 200,
     description:
       "Shows for each attempt the status of your answer or why there was none, and when the next attempt is due. Use it to find out why an endpoint receives nothing.",
     example: {

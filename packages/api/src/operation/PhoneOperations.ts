@@ -28,12 +28,11 @@ import {
   VOICE,
   WEBHOOK_URL
 } from "../example/ResourceExamples.ts"
-import { NO_INPUT, operation } from "./ApiOperation.ts"
+import { operation } from "./ApiOperation.ts"
 import { nextCursor } from "./NextCursor.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
 const purchase = {
-  ...NO_INPUT,
   payload: PurchaseNumberInput,
   data: provisionedData({
     phoneNumberId: Uuid.Uuid.annotateKey({ description: "Id of the number." }),
@@ -62,7 +61,6 @@ const purchase = {
 const CANADIAN = "+16045550100"
 
 const call = {
-  ...NO_INPUT,
   payload: PlaceCallInput,
   data: paidData({ call: CallRecord.annotateKey({ description: "The call." }) }),
   status: 201,
@@ -76,10 +74,8 @@ const callExample = (authorizedSeconds: number) => ({
 })
 
 const number = {
-  ...NO_INPUT,
   payload: NumberIdInput,
-  data: paidData({ phoneNumber: PhoneNumberRecord.annotateKey({ description: "The number after the change." }) }),
-  status: 200
+  data: paidData({ phoneNumber: PhoneNumberRecord.annotateKey({ description: "The number after the change." }) })
 } as const
 
 const numberExample = (changed: Partial<typeof PHONE_NUMBER>) => ({
@@ -165,10 +161,8 @@ export const PHONE_OPERATIONS = {
   extendCall: operation("extendCall", {
     tag: "Calls",
     summary: "Extend a call",
-    ...NO_INPUT,
     payload: CallIdInput,
     data: paidData({ call: CallRecord.annotateKey({ description: "The call." }) }),
-    status: 200,
     description:
       "The call may be inbound or outbound. The seconds belong to this call alone and are not shared. A call that has ended, or is not answered yet, returns 409 and nothing is charged.",
     example: {
@@ -198,12 +192,10 @@ export const PHONE_OPERATIONS = {
   releaseNumber: operation("releaseNumber", {
     tag: "Phone numbers",
     summary: "Release a number",
-    ...NO_INPUT,
     payload: ReleaseNumberInput,
     data: Schema.Struct({
       phoneNumber: PhoneNumberRecord.annotateKey({ description: "The number after the change." })
     }),
-    status: 200,
     description:
       "Ends the number's calls, then returns the number to the carrier. The remaining time and minutes are lost, and the number may be sold to others. It can't be undone, so `confirmRelease` must be true. If the carrier does not confirm it at once, the number is suspended and the release continues.",
     example: {
@@ -215,9 +207,7 @@ export const PHONE_OPERATIONS = {
   listNumbers: operation("listNumbers", {
     tag: "Phone numbers",
     summary: "List numbers",
-    ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(PhoneNumberRecord).annotateKey({ description: "All numbers." }) }),
-    status: 200,
     description:
       "Returns all numbers of the wallet, released ones included. `status` is expiring when 5 days or less are left: the number still works, and should be renewed.",
     example: { data: { items: [PHONE_NUMBER] } }
@@ -226,10 +216,8 @@ export const PHONE_OPERATIONS = {
   getCall: operation("getCall", {
     tag: "Calls",
     summary: "Get a call",
-    ...NO_INPUT,
     params: CallIdInput,
     data: Schema.Struct({ call: CallRecord.annotateKey({ description: "The call." }) }),
-    status: 200,
     description:
       "Use it to see whether a call was answered and why it ended. `authorizedSeconds` is its limit, `connectedSeconds` the time since its answer, until its end.",
     example: { params: { callId: CALL.callId }, data: { call: CALL } }
@@ -238,14 +226,12 @@ export const PHONE_OPERATIONS = {
   getTranscript: operation("getTranscript", {
     tag: "Calls",
     summary: "Get a transcript",
-    ...NO_INPUT,
     params: CallIdInput,
     query: TranscriptPageInput,
     data: Schema.Struct({
       transcript: TranscriptRecord.annotateKey({ description: "A page of the transcript." }),
       nextCursor
     }),
-    status: 200,
     description:
       "Returns the turns in the order in which they were spoken: of the agent, of the caller, and of the system, for example that the agent did not answer. `complete` is true when no more turns will be added. A call has at most 1,000, which are all returned by default; for pages, set `limit` and pass `nextCursor` as `cursor`.",
     example: {
@@ -258,13 +244,11 @@ export const PHONE_OPERATIONS = {
   listCalls: operation("listCalls", {
     tag: "Calls",
     summary: "List calls",
-    ...NO_INPUT,
     query: ListCallsInput,
     data: Schema.Struct({
       items: Schema.Array(CallRecord).annotateKey({ description: "The calls of this page, newest first." }),
       nextCursor
     }),
-    status: 200,
     description:
       "Returns the calls that match all given filters. Pass `nextCursor` as `cursor` to read on; it is null on the last page.",
     example: { query: { direction: "outbound", limit: 10 }, data: { items: [CALL], nextCursor: null } }
@@ -273,9 +257,7 @@ export const PHONE_OPERATIONS = {
   listVoices: operation("listVoices", {
     tag: "Phone numbers",
     summary: "List voices",
-    ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(Voice).annotateKey({ description: "All voices." }) }),
-    status: 200,
     description:
       "Pass one of them as `voice` and `language` to a purchase. The list is that of the carrier of this server. It needs no token.",
     example: { data: { items: [VOICE] } }

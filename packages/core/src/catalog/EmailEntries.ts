@@ -1,6 +1,11 @@
 import type { CatalogRow } from "./CatalogRow.ts"
 import { BEARER_ERRORS, PAID_BEARER_ERRORS, PAID_ERRORS } from "./CommonErrors.ts"
 
+/** A free operation of a tenant that reads, one that changes something, and a paid one. */
+const READ = { method: "GET", price: null, authentication: "bearer", capability: "email" } as const
+const WRITE = { ...READ, method: "POST" } as const
+const PAID = { method: "POST", authentication: "bearer", capability: "email" } as const
+
 export const EMAIL_ENTRIES = [
   {
     operationId: "createMailbox",
@@ -19,52 +24,43 @@ export const EMAIL_ENTRIES = [
     ]
   },
   {
+    ...READ,
     operationId: "listMailboxes",
     serviceId: "email.mailbox.list",
-    method: "GET",
     path: "/api/v1/email/mailboxes/query",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#mailboxes",
     purpose: "Lists your mailboxes.",
     errors: BEARER_ERRORS,
     nextActions: [{ serviceId: "email.message.query", why: "Read the messages of a mailbox." }]
   },
   {
+    ...PAID,
     operationId: "updateMailbox",
     serviceId: "email.mailbox.update",
-    method: "POST",
     path: "/api/v1/email/mailboxes/update",
     price: "0.01",
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#mailboxes",
     purpose: "Updates a mailbox: display name, signature, or whether it receives mail.",
     errors: PAID_BEARER_ERRORS,
     nextActions: [{ serviceId: "email.mailbox.list", why: "List your mailboxes with the change." }]
   },
   {
+    ...PAID,
     operationId: "deleteMailbox",
     serviceId: "email.mailbox.delete",
-    method: "POST",
     path: "/api/v1/email/mailboxes/delete",
     price: "0.01",
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#mailboxes",
     purpose: "Deletes a mailbox and all its messages. Its address stays reserved to your wallet.",
     errors: PAID_BEARER_ERRORS,
     nextActions: [{ serviceId: "email.mailbox.create", why: "Create a mailbox with the same address, or another one." }]
   },
   {
+    ...PAID,
     operationId: "sendMessage",
     serviceId: "email.message.send",
-    method: "POST",
     path: "/api/v1/email/messages/send",
     price: "0.02",
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#sending",
     purpose: "Sends one real email from your mailbox to at most 50 recipients.",
     errors: [...PAID_BEARER_ERRORS, "QUOTA_EXCEEDED"],
@@ -74,13 +70,10 @@ export const EMAIL_ENTRIES = [
     ]
   },
   {
+    ...READ,
     operationId: "queryMessages",
     serviceId: "email.message.query",
-    method: "GET",
     path: "/api/v1/email/messages/query",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#reading",
     purpose: "Lists messages, newest first, or returns one message with its body.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
@@ -91,13 +84,10 @@ export const EMAIL_ENTRIES = [
 /** Rows beyond the specification. */
 export const EMAIL_EXTENSIONS = [
   {
+    ...READ,
     operationId: "queryThreads",
     serviceId: "email.thread.query",
-    method: "GET",
     path: "/api/v1/email/threads/query",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#threads",
     purpose: "Lists conversations, newest activity first, or returns one with its messages.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
@@ -105,13 +95,10 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "email.message.query", why: "Read a message with its body." }]
   },
   {
+    ...WRITE,
     operationId: "updateMessages",
     serviceId: "email.message.update",
-    method: "POST",
     path: "/api/v1/email/messages/update",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#labels",
     purpose: "Marks messages as read or unread, and adds or removes their labels.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
@@ -119,13 +106,10 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "email.message.query", why: "List the messages with a label, or the unread ones." }]
   },
   {
+    ...WRITE,
     operationId: "cancelMessage",
     serviceId: "email.message.cancel",
-    method: "POST",
     path: "/api/v1/email/messages/cancel",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#sending",
     purpose: "Cancels a scheduled message before it is sent, and refunds its payment.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "CONFLICT"],
@@ -133,13 +117,10 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "payment.status", why: "See the refund." }]
   },
   {
+    ...READ,
     operationId: "getAttachment",
     serviceId: "email.message.attachment",
-    method: "GET",
     path: "/api/v1/email/messages/{messageId}/attachments/{attachmentId}",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#reading",
     purpose: "Returns the bytes of an attachment.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
@@ -147,13 +128,10 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "email.message.query", why: "List the attachments of a message." }]
   },
   {
+    ...READ,
     operationId: "getRawMessage",
     serviceId: "email.message.raw",
-    method: "GET",
     path: "/api/v1/email/messages/{messageId}/raw",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#reading",
     purpose: "Returns a received message as it arrived, with all headers and parts.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
@@ -161,13 +139,10 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "email.message.query", why: "Read the message without its headers and parts." }]
   },
   {
+    ...READ,
     operationId: "listSuppressions",
     serviceId: "email.suppression.list",
-    method: "GET",
     path: "/api/v1/email/suppressions/query",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#sending",
     purpose: "Lists the addresses that you can't write to, because they bounced or complained.",
     errors: BEARER_ERRORS,
@@ -175,13 +150,10 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "email.suppression.lift", why: "Write to an address again." }]
   },
   {
+    ...WRITE,
     operationId: "liftSuppression",
     serviceId: "email.suppression.lift",
-    method: "POST",
     path: "/api/v1/email/suppressions/lift",
-    price: null,
-    authentication: "bearer",
-    capability: "email",
     guide: "/docs#sending",
     purpose: "Lifts the suppression of an address, so that you can write to it again.",
     errors: BEARER_ERRORS,

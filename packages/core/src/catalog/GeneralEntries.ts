@@ -1,16 +1,17 @@
 import type { CatalogRow } from "./CatalogRow.ts"
 import { BEARER_ERRORS, SIGN_IN_ERRORS } from "./CommonErrors.ts"
 
+/** A free operation for everybody, and one of a tenant, that read. */
+const PUBLIC = { method: "GET", price: null, authentication: "none", capability: "always" } as const
+const READ = { ...PUBLIC, authentication: "bearer" } as const
+
 /** The operations for discovering the API, free and without authentication. */
 export const DISCOVERY_ENTRIES = [
   {
+    ...PUBLIC,
     operationId: "describeApi",
     serviceId: "discovery.api",
-    method: "GET",
     path: "/api/v1",
-    price: null,
-    authentication: "none",
-    capability: "always",
     guide: "/docs#discovery",
     purpose: "Returns the compact catalog: services, prices, authentication rules and links to the guides.",
     errors: ["RATE_LIMITED"],
@@ -20,26 +21,20 @@ export const DISCOVERY_ENTRIES = [
     ]
   },
   {
+    ...PUBLIC,
     operationId: "listServices",
     serviceId: "discovery.services",
-    method: "GET",
     path: "/api/v1/services",
-    price: null,
-    authentication: "none",
-    capability: "always",
     guide: "/docs#discovery",
     purpose: "Lists all services, each with its price, inputs, errors and next actions.",
     errors: ["RATE_LIMITED"],
     nextActions: [{ serviceId: "email.mailbox.create", why: "Start with a service that needs no token." }]
   },
   {
+    ...PUBLIC,
     operationId: "getService",
     serviceId: null,
-    method: "GET",
     path: "/api/v1/services/{serviceId}",
-    price: null,
-    authentication: "none",
-    capability: "always",
     guide: "/docs#discovery",
     purpose: "Returns the record of one service.",
     errors: ["RESOURCE_NOT_FOUND", "RATE_LIMITED"],
@@ -103,13 +98,10 @@ export const AUTH_ENTRIES = [
 /** Networks and the state of payments. Operations beyond the specification. */
 export const PAYMENT_EXTENSIONS = [
   {
+    ...PUBLIC,
     operationId: "listPaymentNetworks",
     serviceId: "payment.networks",
-    method: "GET",
     path: "/api/v1/payments/networks",
-    price: null,
-    authentication: "none",
-    capability: "always",
     extension: true,
     guide: "/docs#payment-networks",
     purpose: "Lists the networks and tokens that payments are accepted in, with the balances of a wallet.",
@@ -132,13 +124,10 @@ export const PAYMENT_EXTENSIONS = [
     nextActions: [{ serviceId: "payment.get", why: "Read the payment of an operation by its id." }]
   },
   {
+    ...READ,
     operationId: "getPayment",
     serviceId: "payment.get",
-    method: "GET",
     path: "/api/v1/payments/{operationId}",
-    price: null,
-    authentication: "bearer",
-    capability: "always",
     extension: true,
     guide: "/docs#payment-status",
     purpose: "Returns the state of the payment of one of your operations, and what to do next.",
@@ -150,13 +139,10 @@ export const PAYMENT_EXTENSIONS = [
 /** The limits of a tenant. Operations beyond the specification. */
 export const LIMIT_EXTENSIONS = [
   {
+    ...READ,
     operationId: "listLimits",
     serviceId: "limits.list",
-    method: "GET",
     path: "/api/v1/limits",
-    price: null,
-    authentication: "bearer",
-    capability: "always",
     extension: true,
     guide: "/docs#limits",
     purpose: "Lists your quotas of mail and calls, and how much of each is used.",

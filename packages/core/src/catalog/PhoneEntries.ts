@@ -1,6 +1,10 @@
 import type { CatalogRow } from "./CatalogRow.ts"
 import { BEARER_ERRORS, PAID_BEARER_ERRORS, PAID_ERRORS } from "./CommonErrors.ts"
 
+/** A free operation of a tenant that reads, and a paid one. */
+const READ = { method: "GET", price: null, authentication: "bearer", capability: "phone" } as const
+const PAID = { method: "POST", authentication: "bearer", capability: "phone" } as const
+
 const NUMBER_ERRORS = [...PAID_BEARER_ERRORS, "NUMBER_EXPIRING", "NUMBER_RELEASED"] as const
 
 const AFTER_PURCHASE = [
@@ -36,26 +40,22 @@ export const PHONE_ENTRIES = [
     nextActions: AFTER_PURCHASE
   },
   {
+    ...PAID,
     operationId: "renewNumber",
     serviceId: "phone.number.renew.30d",
-    method: "POST",
     path: "/api/v1/phone/renew-number-30-days",
     price: "5.00",
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#numbers",
     purpose: "Extends a number's entitlement by 30 days.",
     errors: [...PAID_BEARER_ERRORS, "NUMBER_RELEASED"],
     nextActions: [{ serviceId: "phone.number.list", why: "Check the new expiry." }]
   },
   {
+    ...PAID,
     operationId: "callOneMinute",
     serviceId: "phone.call.outbound.1m",
-    method: "POST",
     path: "/api/v1/phone/call-1-minute",
     price: "0.30",
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#calls",
     purpose: "Places a call of up to 60 connected seconds.",
     errors: [...NUMBER_ERRORS, "QUOTA_EXCEEDED"],
@@ -65,13 +65,11 @@ export const PHONE_ENTRIES = [
     ]
   },
   {
+    ...PAID,
     operationId: "callFiveMinutes",
     serviceId: "phone.call.outbound.5m",
-    method: "POST",
     path: "/api/v1/phone/call-5-minutes",
     price: "1.50",
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#calls",
     purpose: "Places a call of up to 300 connected seconds.",
     errors: [...NUMBER_ERRORS, "QUOTA_EXCEEDED"],
@@ -81,26 +79,22 @@ export const PHONE_ENTRIES = [
     ]
   },
   {
+    ...PAID,
     operationId: "extendCall",
     serviceId: "phone.call.extend.1m",
-    method: "POST",
     path: "/api/v1/phone/extend-call-1-minute",
     price: "0.30",
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#calls",
     purpose: "Adds exactly 60 seconds to an answered call in progress.",
     errors: [...NUMBER_ERRORS, "ALLOWANCE_EXHAUSTED"],
     nextActions: [{ serviceId: "phone.call.get", why: "Check the call's time limit." }]
   },
   {
+    ...PAID,
     operationId: "addInboundMinutes",
     serviceId: "phone.call.inbound.add.10m",
-    method: "POST",
     path: "/api/v1/phone/add-inbound-minutes-10",
     price: "3.00",
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#inbound-minutes",
     purpose: "Adds 10 minutes of inbound call time to a number.",
     errors: NUMBER_ERRORS,
@@ -127,39 +121,30 @@ export const PHONE_ENTRIES = [
     nextActions: [{ serviceId: "phone.number.us.30d", why: "Buy another number." }]
   },
   {
+    ...READ,
     operationId: "listNumbers",
     serviceId: "phone.number.list",
-    method: "GET",
     path: "/api/v1/phone/numbers",
-    price: null,
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#numbers",
     purpose: "Lists your numbers with their entitlement and remaining inbound minutes.",
     errors: [...BEARER_ERRORS, "SERVICE_UNAVAILABLE"],
     nextActions: [{ serviceId: "phone.number.renew.30d", why: "Renew a number before it expires." }]
   },
   {
+    ...READ,
     operationId: "getCall",
     serviceId: "phone.call.get",
-    method: "GET",
     path: "/api/v1/phone/calls/{callId}",
-    price: null,
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#calls",
     purpose: "Returns one call.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
     nextActions: [{ serviceId: "phone.call.transcript", why: "Read the transcript." }]
   },
   {
+    ...READ,
     operationId: "getTranscript",
     serviceId: "phone.call.transcript",
-    method: "GET",
     path: "/api/v1/phone/calls/{callId}/transcript",
-    price: null,
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#calls",
     purpose: "Returns the transcript of a call. Calls are never recorded.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
@@ -170,13 +155,10 @@ export const PHONE_ENTRIES = [
 /** The operations beyond the specification. */
 export const PHONE_EXTENSIONS = [
   {
+    ...READ,
     operationId: "listCalls",
     serviceId: "phone.call.list",
-    method: "GET",
     path: "/api/v1/phone/calls",
-    price: null,
-    authentication: "bearer",
-    capability: "phone",
     guide: "/docs#calls",
     purpose: "Lists your calls, newest first.",
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
