@@ -15,8 +15,15 @@ export * from "./kernel/ProviderError.ts"
 export * from "./kernel/WithoutPersons.ts"
 export * from "./kernel/ResourceError.ts"
 export * from "./kernel/StoreUnavailable.ts"
-export { SettingName } from "./kernel/SettingName.ts"
-export { ConfigurationInvalid, type InputKind, issuesOf, maxEntries, settingIssues } from "./kernel/SchemaIssues.ts"
+
+export {
+  ConfigurationInvalid,
+  type InputKind,
+  issuesOf,
+  maxEntries,
+  settingIssues,
+  SettingName
+} from "./kernel/SchemaIssues.ts"
 export * as Timestamp from "./kernel/Timestamp.ts"
 export * as Trace from "./kernel/Trace.ts"
 export * from "./kernel/Transactor.ts"
@@ -35,7 +42,6 @@ export * as AccessToken from "./tenancy/AccessToken.ts"
 export * as CallbackSecret from "./tenancy/CallbackSecret.ts"
 export * from "./tenancy/Credentials.ts"
 export * from "./tenancy/Credentials.ts"
-export * from "./tenancy/RealtimeTokens.ts"
 export * from "./tenancy/Retention.ts"
 export * as SignIn from "./tenancy/SignIn.ts"
 export { type SignInMessage, SignInProtocol, type SignInResource, type SignInTerms } from "./tenancy/SignIn.ts"
@@ -48,7 +54,6 @@ export * from "./EventRecord.ts"
 export * from "./TenantLimits.ts"
 export * as EventMachine from "./events/EventMachine.ts"
 export * from "./events/Events.ts"
-export * from "./events/EventSignal.ts"
 export * from "./events/EventStore.ts"
 export * as WebhookSchedule from "./events/EventWebhook.ts"
 export {

@@ -1,7 +1,6 @@
-import { CallStore, type NewTurn, type OldRows, Timestamp, type Turn } from "@agentos/core"
+import { type Call, CallStore, type NewTurn, type OldRows, Timestamp, type Turn } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
-import { CALLS, type CallRow, CHANGING, toCall } from "./CallRow.ts"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -9,6 +8,39 @@ import * as Parameter from "./Parameter.ts"
 import { inScope } from "./Retention.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
+
+/** The fields that never change: the call's identity, owner and parties. */
+const FIXED = {
+  callId: Table.uuid("call_id"),
+  tenantId: Table.uuid("tenant_id"),
+  phoneNumberId: Table.uuid("phone_number_id"),
+  agentId: Table.uuid("agent_id"),
+  direction: Table.textOf<Call["direction"]>().column("direction"),
+  fromNumber: Table.text("from_number"),
+  toNumber: Table.text("to_number"),
+  createdAt: Table.moment("created_at")
+}
+
+const CHANGING = {
+  state: Table.textOf<Call["state"]>().column("state"),
+  providerCallId: Table.textOrNull("provider_call_id"),
+  greeting: Table.textOrNull("greeting"),
+  authorizedSeconds: Table.integer("authorized_seconds"),
+  extendedSeconds: Table.integer("extended_seconds"),
+  hangUpReason: Table.textOf<NonNullable<Call["hangUpReason"]>>().orNull("hang_up_reason"),
+  endReason: Table.textOf<NonNullable<Call["endReason"]>>().orNull("end_reason"),
+  answeredBy: Table.textOf<NonNullable<Call["answeredBy"]>>().orNull("answered_by"),
+  connectedSeconds: Table.integer("connected_seconds"),
+  watchAt: Table.momentOrNull("watch_at"),
+  answeredAt: Table.momentOrNull("answered_at"),
+  endedAt: Table.momentOrNull("ended_at")
+}
+
+const CALLS = Table.table("calls", { ...FIXED, ...CHANGING })
+
+type CallRow = Table.Stored<typeof CALLS>
+
+const toCall: (row: CallRow) => Call = CALLS.toRecord
 
 const TURNS = Table.table("call_turns", {
   index: Table.integer("turn_index"),

@@ -2,7 +2,7 @@ import { Effect, Redacted } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { type ConnectionOptions, createSecureContext } from "node:tls"
-import { type DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
+import { type DatabaseUnsuitable, unsuitable } from "./DatabaseFailure.ts"
 
 /** One of the hosts of a URL. */
 export interface DatabaseHost {

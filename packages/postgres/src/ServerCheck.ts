@@ -3,8 +3,7 @@ import type { PgConnection } from "@effect/sql-pg"
 import { Array, Effect, Schedule, type Scope } from "effect"
 import { SqlError } from "effect/sql"
 import type { SettingsIn } from "./Connecting.ts"
-import { fromSqlError } from "./DatabaseFailure.ts"
-import { DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
+import { DatabaseUnsuitable, fromSqlError, unsuitable } from "./DatabaseFailure.ts"
 import { TABLES } from "./Migrations.ts"
 
 /** The first version whose SQL the migrations use. */

@@ -16,7 +16,7 @@ export { type DatabaseDiagnosis, diagnoseDatabase } from "./DatabaseDiagnosis.ts
 export { DatabaseFailure } from "./DatabaseFailure.ts"
 export { type DatabaseRisk } from "./DatabaseRisks.ts"
 export { countConnections, databaseRisks, databaseTime, tableSizes } from "./DatabaseState.ts"
-export { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
+export { DatabaseUnsuitable } from "./DatabaseFailure.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"
 export * as EventSignalPostgres from "./EventSignalPostgres.ts"
 export * as EventStorePostgres from "./EventStorePostgres.ts"

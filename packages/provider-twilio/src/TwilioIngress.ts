@@ -5,23 +5,57 @@ import {
   CallProgress,
   CallReports,
   type IngressRequest,
+  type IngressWebhook,
+  type IngressWebhookResponse,
   type ProviderIngress,
   Timestamp,
-  VoiceConversations,
-  type IngressWebhook,
-  type IngressWebhookResponse
+  VoiceConversations
 } from "@agentos/core"
-import { Cause, Effect, Option, Redacted } from "effect"
+import { Cause, Deferred, Effect, Option, Redacted } from "effect"
 import { RELAY_MESSAGE_BYTES_MAX } from "./RelayMessage.ts"
-import { RelayDrain } from "./RelayDrain.ts"
 import { countBrokenRelay, relaySession, startCounting } from "./RelaySession.ts"
 import { readSignedForm, type SigningAccount } from "./SignedForm.ts"
 import { PROVIDER } from "./TwilioFailure.ts"
 import * as TwilioSignature from "./TwilioSignature.ts"
 import * as Twiml from "./Twiml.ts"
+import { relayVoice } from "./Voices.ts"
 import * as WebhookForm from "./WebhookForm.ts"
 import { WEBHOOK_PATHS, webhookAddresses } from "./WebhookPath.ts"
-import { relayVoice } from "./Voices.ts"
+
+/**
+ * Tracks the calls whose relays this server closes because it stops. Twilio asks at once how each call continues, and is
+ * answered while the server still runs.
+ */
+class RelayDrain {
+  readonly #pending = new Set<string>()
+  readonly #allResumed = Deferred.makeUnsafe<void>()
+  #isStarted = false
+
+  /** True once the server is stopping. */
+  get isStarted(): boolean {
+    return this.#isStarted
+  }
+
+  /** Starts the drain of these calls. Returns when Twilio has asked about each of them. */
+  start(callIds: ReadonlyArray<string>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#isStarted = true
+      for (const callId of callIds) this.#pending.add(callId)
+      this.#completeIfEmpty()
+      return Deferred.await(this.#allResumed)
+    })
+  }
+
+  /** Records that Twilio has asked how a call continues. */
+  resumed(callId: string): void {
+    this.#pending.delete(callId)
+    this.#completeIfEmpty()
+  }
+
+  #completeIfEmpty(): void {
+    if (this.#isStarted && this.#pending.size === 0) Deferred.doneUnsafe(this.#allResumed, Effect.void)
+  }
+}
 
 export type TwilioIngressConfig = SigningAccount
 

@@ -3,9 +3,31 @@ import { Keyring } from "../kernel/Keyring.ts"
 import { makeCache } from "../kernel/Monotonic.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as AccessToken from "./AccessToken.ts"
-import { REALTIME_TOKEN_LIFETIME, RealtimeTokens } from "./RealtimeTokens.ts"
 import { requireActive, type Tenant, type TenantId, type TenantSuspended } from "./Tenant.ts"
 import { TenantStore } from "./TenantStore.ts"
+
+/** How long a realtime token authenticates a new socket. A session that it opened may last longer. */
+export const REALTIME_TOKEN_LIFETIME = 15 * Timestamp.MINUTE
+
+export interface RealtimeTokenClaims {
+  readonly tenantId: TenantId
+  /** The tenant's token version when the token was issued. A higher one also ends the token's sessions. */
+  readonly version: number
+  readonly expiresAt: Timestamp.Timestamp
+}
+
+/**
+ * The port that signs and verifies realtime tokens: JWTs whose audience is the gateway. Verification does not use the
+ * database.
+ */
+export class RealtimeTokens extends Context.Service<
+  RealtimeTokens,
+  {
+    readonly issue: (claims: RealtimeTokenClaims) => Effect.Effect<Redacted.Redacted<string>>
+    /** Returns the claims of an unexpired token issued by this server, or none. */
+    readonly verify: (token: string) => Effect.Effect<Option.Option<RealtimeTokenClaims>>
+  }
+>()("@agentos/core/tenancy/RealtimeTokens") {}
 
 /**
  * How long a server may continue to accept a token after its revocation on another server. The revoking server

@@ -1,6 +1,6 @@
 import { type PaymentProof, type PaymentTerms } from "@agentos/core"
 import { describe, expect, it } from "vitest"
-import { findDifference } from "../../src/payment/TermsDifference.ts"
+import { findDifference } from "../../src/payment/PresentedPayments.ts"
 
 const binding = { challengeNonce: "n", issuedAt: 1, expiresAt: 2, keyId: 1, binding: "b" }
 const terms: PaymentTerms = {

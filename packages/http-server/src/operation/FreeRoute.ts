@@ -1,5 +1,12 @@
-import type { ApiError, Bytes, ApiOperation } from "@agentos/api"
-import { ClientAddress, type MessageContent, type SignedIn, type Tenant, type TokenRecovery } from "@agentos/core"
+import { type ApiError, type ApiOperation, type Bytes, CrossSiteSignIn } from "@agentos/api"
+import {
+  ClientAddress,
+  type MessageContent,
+  SettingName,
+  type SignedIn,
+  type Tenant,
+  type TokenRecovery
+} from "@agentos/core"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RateLimiting } from "../edge/RateLimiting.ts"
@@ -7,11 +14,10 @@ import { requestCost } from "../edge/RequestCost.ts"
 import { admitWithin, type Handler, type RequestFacts, RequestRecord, type RouteMatch } from "../edge/Route.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
-import { refuseCrossSite } from "./CrossSite.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
+import { NewWork } from "./NewWork.ts"
 import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
-import { NewWork } from "./NewWork.ts"
 import { successResponse, withinDeadline } from "./Responses.ts"
 
 /** The result of an operation, as sent to the client. */
@@ -159,4 +165,25 @@ export const admit = Effect.fnUntraced(function* ({ tenantId }: Tenant, addition
   record.tenantId = tenantId
   const cost = requestCost(yield* HttpServerRequest.HttpServerRequest) + additionalCost
   yield* admitWithin(yield* countTenant(tenantId, cost))
+})
+
+const LOOPBACK_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+const hostOf = (origin: string): string | undefined => URL.parse(origin)?.host
+const isLoopback = (origin: string): boolean => LOOPBACK_HOSTS.has(URL.parse(origin)?.hostname ?? "")
+
+/**
+ * Fails if a browser sends the request for a page of another site, which could hand the signature of its visitor over. Pages
+ * of the configured origins may sign in, and in a sandbox those of this machine. A browser says which page it is by
+ * Sec-Fetch-Site and Origin, which no page can change; other clients send neither.
+ */
+const refuseCrossSite = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
+  const { environment, publicUrl, signInOrigins } = yield* ServerSettings
+  const { origin, "sec-fetch-site": site } = headers
+  const isCrossSite =
+    site === undefined ? origin !== undefined && hostOf(origin) !== hostOf(publicUrl) : site === "cross-site"
+  if (!isCrossSite) return
+  if (origin !== undefined && (signInOrigins.includes(origin) || (environment === "sandbox" && isLoopback(origin))))
+    return
+  return yield* new CrossSiteSignIn({ publicUrl, setting: (yield* SettingName)("signInOrigins") })
 })

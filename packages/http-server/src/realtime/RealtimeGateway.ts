@@ -1,21 +1,33 @@
 import { CLOSE_CODES, REALTIME_MESSAGE_LIMIT_BYTES, REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
 import { AgentSessions, EventSignal, EventStore, settingIssues } from "@agentos/core"
-import { Deferred, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
+import { Context, Deferred, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
 import { answerBrokenHandshake } from "../connection/BrokenRequests.ts"
 import { READS_PER_FRAME_MAX } from "../connection/FrameGate.ts"
+import * as SocketLimits from "../connection/SocketLimits.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../connection/Upgrades.ts"
 import { Connections } from "./Connections.ts"
-import * as LeaseBatcher from "./LeaseBatcher.ts"
 import { FrameMeter } from "./FrameMeter.ts"
 import { FrameShares } from "./FrameShares.ts"
+import * as LeaseBatcher from "./LeaseBatcher.ts"
 import { RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
-import * as SessionOpening from "./SessionOpening.ts"
-import { SocketCapacity } from "./SocketCapacity.ts"
-import * as SocketLimits from "../connection/SocketLimits.ts"
 import * as SessionMaintenance from "./SessionMaintenance.ts"
+import * as SessionOpening from "./SessionOpening.ts"
+
+/** The maximum number of concurrent realtime sockets of one server. */
+export interface SocketCapacity {
+  readonly sockets: number
+  /** Maximum number of unauthenticated sockets of all clients. */
+  readonly unauthenticated: number
+  /** Maximum number of unauthenticated sockets of one client. */
+  readonly unauthenticatedPerClient: number
+}
+
+export const SocketCapacity = Context.Reference<SocketCapacity>("@agentos/http-server/realtime/SocketCapacity", {
+  defaultValue: () => ({ sockets: 20_000, unauthenticated: 5_000, unauthenticatedPerClient: 1_000 })
+})
 
 /** Retry delay for a client with too many unauthenticated sockets, which are closed after 5 s. */
 const UNAUTHENTICATED_RETRY_SECONDS = 5
