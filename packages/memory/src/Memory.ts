@@ -1,9 +1,9 @@
-import { Layer } from "effect"
+import { EventSignal, Transactor } from "@agentos/core"
+import { Effect, Layer } from "effect"
 import * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
 import * as AuditStoreMemory from "./AuditStoreMemory.ts"
 import * as AgentSessionStoreMemory from "./AgentSessionStoreMemory.ts"
 import * as CallStoreMemory from "./CallStoreMemory.ts"
-import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
 import * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
 import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
@@ -22,16 +22,36 @@ import * as RetentionStoreMemory from "./RetentionStoreMemory.ts"
 import * as SalesStopStoreMemory from "./SalesStopStoreMemory.ts"
 import * as TenantErasureStoreMemory from "./TenantErasureStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
-import * as TransactorMemory from "./TransactorMemory.ts"
 import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 
-/** Every storage port, on one database of its own in memory. */
-export const layer = Layer.mergeAll(
+/** Transactions in memory, one after the other. A nested one is part of the one around it. */
+const transactor = Layer.effect(
+  Transactor,
+  Effect.map(MemoryDatabase, ({ transact }) => Transactor.of({ transact, ready: Effect.succeed(true) }))
+)
+
+/** Wake-ups from the event store of the same database, after each commit. */
+const signal = Layer.effect(
+  EventSignal,
+  Effect.map(MemoryDatabase, ({ listeners }) =>
+    EventSignal.of({
+      listen: (wake) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void listeners.add(wake)),
+          () => Effect.sync(() => void listeners.delete(wake))
+        )
+    })
+  )
+)
+
+/** Every storage port on one database, into whose tables its host can look. */
+export const stores = Layer.mergeAll(
+  transactor,
+  signal,
   AttachmentStoreMemory.layer,
   AuditStoreMemory.layer,
   AgentSessionStoreMemory.layer,
   CallStoreMemory.layer,
-  EventSignalMemory.layer,
   EventStoreMemory.layer,
   GasTransactionStoreMemory.layer,
   InboundMailStoreMemory.layer,
@@ -49,6 +69,8 @@ export const layer = Layer.mergeAll(
   SalesStopStoreMemory.layer,
   TenantErasureStoreMemory.layer,
   TenantStoreMemory.layer,
-  TransactorMemory.layer,
   WebhookStoreMemory.layer
-).pipe(Layer.provide(MemoryDatabase.layer))
+)
+
+/** Every storage port, on one database of its own in memory. */
+export const layer = Layer.provide(stores, MemoryDatabase.layer)

@@ -9,22 +9,11 @@ import {
   Timestamp,
   walletAddress
 } from "@agentos/core"
-import {
-  InboundMailStoreMemory,
-  MailboxStoreMemory,
-  MemoryDatabase,
-  MessageStoreMemory,
-  TenantStoreMemory
-} from "@agentos/memory"
+import { Memory, MemoryDatabase } from "@agentos/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
-const stores = Layer.mergeAll(
-  InboundMailStoreMemory.layer,
-  MailboxStoreMemory.layer,
-  MessageStoreMemory.layer,
-  TenantStoreMemory.layer
-).pipe(Layer.provideMerge(Layer.fresh(MemoryDatabase.layer)))
+const stores = Layer.provideMerge(Memory.stores, Layer.fresh(MemoryDatabase.layer))
 
 const addMail = Effect.fnUntraced(function* (inboundMailId: string) {
   const mails = yield* InboundMailStore

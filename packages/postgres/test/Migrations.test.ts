@@ -6,7 +6,7 @@ import {
   layerPostgres,
   maintainPGlite,
   maintainPostgres,
-  TenantStorePostgres
+  Postgres
 } from "@agentos/postgres"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
@@ -177,7 +177,7 @@ describe.each(DATABASES)("a database on %s", (_, open, older) => {
         const tenant = Option.getOrThrow(yield* find(TENANT))
         assert.deepInclude(tenant, { wallet: WALLET, createdAt: Timestamp.Timestamp.make(7) })
         return yield* described
-      }).pipe(Effect.provide(Layer.provideMerge(TenantStorePostgres.layer, layer)))
+      }).pipe(Effect.provide(Layer.provideMerge(Postgres.layer, layer)))
       assert.deepStrictEqual((yield* maintain.read).pending, [])
       const differing = [...upgraded, ...created].filter((line) => !upgraded.includes(line) || !created.includes(line))
       assert.deepStrictEqual(differing, [])

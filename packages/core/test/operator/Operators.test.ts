@@ -8,17 +8,14 @@ import {
   Timestamp,
   Transactor
 } from "@agentos/core"
-import { AuditStoreMemory, MemoryDatabase, OperatorStoreMemory, TransactorMemory } from "@agentos/memory"
+import { Memory } from "@agentos/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { recordChange } from "../../src/operator/Audit.ts"
 import { setBack } from "../support/SetBackClock.ts"
 
-const stores = Layer.mergeAll(AuditStoreMemory.layer, OperatorStoreMemory.layer, TransactorMemory.layer).pipe(
-  Layer.provide(MemoryDatabase.layer)
-)
-const operators = Operators.layer.pipe(Layer.provideMerge(stores))
+const operators = Operators.layer.pipe(Layer.provideMerge(Memory.layer))
 
 const ADA = { name: "ada", role: "support" } as const
 const MUTATION: Mutation = { actor: "ada", action: "tenant.suspend", target: "t", reason: null }
@@ -84,7 +81,7 @@ describe("an operator", () => {
         (yield* audit.list({ limit: 9 })).map(({ outcome }) => outcome),
         ["failed", "failed"]
       )
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(Memory.layer))
   )
 
   it.effect("keeps access while the store does not answer", () =>
@@ -102,7 +99,7 @@ describe("an operator", () => {
         assert.isTrue(yield* Fiber.join(waiting))
         assert.isTrue(yield* isKnown("token"), "without another wait")
       }).pipe(Effect.provide(Operators.layer), Effect.provideService(OperatorStore, { ...store, list }))
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(Memory.layer))
   )
 })
 
@@ -117,7 +114,7 @@ describe("the record of a mutation", () => {
       const [record, ...others] = yield* records
       assert.lengthOf(others, 0)
       assert.deepInclude(record, { outcome: "succeeded", reason: "Spam", before: '{"a":1}', after: '{"a":2}' })
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(Memory.layer))
   )
 
   it.effect("says that the mutation failed if its transaction is rolled back", () =>
@@ -128,7 +125,7 @@ describe("the record of a mutation", () => {
       const [record, ...others] = yield* records
       assert.lengthOf(others, 0)
       assert.deepInclude(record, { outcome: "failed", failure: "Conflict: No room", before: null, after: null })
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(Memory.layer))
   )
 
   it.effect("is stored once for a mutation that succeeds, dies or is interrupted", () =>
@@ -145,6 +142,6 @@ describe("the record of a mutation", () => {
         "failed interrupted",
         "succeeded null"
       ])
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(Memory.layer))
   )
 })

@@ -9,7 +9,7 @@ import {
   type TurnReply,
   TURNS_IN_FLIGHT_MAX
 } from "@agentos/core"
-import { AgentSessionStoreMemory, MemoryDatabase } from "@agentos/memory"
+import { Memory, MemoryDatabase } from "@agentos/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -31,7 +31,7 @@ const message = (callId: string, text = "Hello?"): AgentMessage => ({
 const newServer = Effect.gen(function* () {
   const scope = yield* Scope.make()
   const database = yield* MemoryDatabase
-  const layer = Layer.provide(AgentSessions.layer, Layer.fresh(AgentSessionStoreMemory.layer))
+  const layer = Layer.provide(AgentSessions.layer, Layer.fresh(Memory.stores))
   const context = yield* Layer.buildWithScope(Layer.fresh(layer), scope).pipe(
     Effect.provideService(MemoryDatabase, database)
   )

@@ -26,24 +26,7 @@ import {
   TenantStore,
   Transactor
 } from "@agentos/core"
-import {
-  AttachmentStoreMemory,
-  CallStoreMemory,
-  EventSignalMemory,
-  EventStoreMemory,
-  InboundMailStoreMemory,
-  JobStoreMemory,
-  MailboxStoreMemory,
-  ManualRefundStoreMemory,
-  MemoryDatabase,
-  MessageRetryStoreMemory,
-  MessageStoreMemory,
-  OperationStoreMemory,
-  RetentionStoreMemory,
-  SalesStopStoreMemory,
-  TenantStoreMemory,
-  TransactorMemory
-} from "@agentos/memory"
+import { Memory, MemoryDatabase } from "@agentos/memory"
 import { Context, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { SimulatedFault } from "./SimulatedFault.ts"
 import { gated, SimulatedProcess } from "./SimulatedProcess.ts"
@@ -51,24 +34,8 @@ import * as SimulatedRail from "./SimulatedRail.ts"
 import { type Links, mailProvider, now, type SimulatedWorld } from "./SimulatedWorld.ts"
 import { testKeyring } from "./TestKeyring.ts"
 
-/** All stores that a paid operation needs, on one database whose tables can be inspected. */
-export const stores = Layer.mergeAll(
-  AttachmentStoreMemory.layer,
-  CallStoreMemory.layer,
-  EventSignalMemory.layer,
-  EventStoreMemory.layer,
-  InboundMailStoreMemory.layer,
-  JobStoreMemory.layer,
-  ManualRefundStoreMemory.layer,
-  MailboxStoreMemory.layer,
-  MessageRetryStoreMemory.layer,
-  MessageStoreMemory.layer,
-  OperationStoreMemory.layer,
-  RetentionStoreMemory.layer,
-  SalesStopStoreMemory.layer,
-  TenantStoreMemory.layer,
-  TransactorMemory.layer
-).pipe(Layer.provideMerge(MemoryDatabase.layer))
+/** All stores, on one database whose tables can be inspected. */
+export const stores = Layer.provideMerge(Memory.stores, MemoryDatabase.layer)
 export type Stores = Layer.Success<typeof stores>
 
 type Services = Layer.Success<typeof Core.layer> | OperationStore | TenantStore
