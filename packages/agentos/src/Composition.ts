@@ -166,7 +166,6 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
   )
 }
 
-/** The services of a setup. */
 export type ServerServices = Layer.Success<ReturnType<typeof coreLayer>>
 
 /** Runs all background work until the scope closes: deliveries, completions, refunds, limits of calls, periodic jobs. */

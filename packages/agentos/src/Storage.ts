@@ -2,7 +2,6 @@ import { DatabaseClock, DatabaseState } from "@agentos/http-server"
 import type { Database, DatabaseDiagnosis, Postgres, SchemaMaintenance } from "@agentos/postgres"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 
-/** Every storage port. */
 export type StoragePorts = Layer.Success<typeof Postgres.layer>
 
 /** Diagnoses the database of a storage that has one, for its operator. */
@@ -22,7 +21,6 @@ export interface Storage {
   readonly schema: Effect.Effect<SchemaMaintenance<unknown>> | undefined
 }
 
-/** Settings of a PostgreSQL server. */
 export interface PostgresSettings {
   /** Maximum number of connections of this process. */
   readonly maxConnections?: number | undefined

@@ -10,7 +10,6 @@ export const ASYNCAPI_PATH = "/asyncapi.json"
 export const LLMS_PATH = "/llms.txt"
 /** The whole documentation, in Markdown. */
 export const LLMS_FULL_PATH = "/llms-full.txt"
-/** The documentation. */
 export const DOCS_PATH = "/docs"
 /** The start page for browsers. For other clients it answers as the description of the API. */
 export const ROOT_PATH = "/"

@@ -102,7 +102,6 @@ export const CallReply = Schema.Struct({
     "Answers a turn of a call: `text` is spoken, then `digits` are pressed, then `hangup: true` ends the call. The answer is complete unless `more` is true: then further replies to the same turn follow. `decline: true` gives the call to your next session, or to the webhook of its number."
 })
 
-/** The messages of a client on the WebSocket. */
 export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAcknowledge, CallReply]).annotate({
   identifier: "RealtimeClientMessage"
 })
@@ -198,7 +197,6 @@ export const RealtimeError = Schema.Struct({
   description: "A message or the session is invalid. If the session ends, a close code follows."
 })
 
-/** The messages of the server on the WebSocket. */
 export const RealtimeServerMessage = Schema.Union([
   SessionReady,
   EventDelivery,

@@ -24,7 +24,6 @@ interface LimitDeclaration<Policy> {
 const QUOTA = "429 QUOTA_EXCEEDED"
 const STORAGE = "409 CONFLICT to a send; SMTP 452 to inbound mail"
 
-/** The limits on the mail of a tenant. */
 export const MAIL_LIMITS = [
   {
     name: "mailbox_messages",
@@ -70,7 +69,6 @@ export const MAIL_LIMITS = [
   }
 ] as const satisfies ReadonlyArray<LimitDeclaration<MailPolicy>>
 
-/** The limits on the calls of a tenant. */
 export const CALL_LIMITS = [
   {
     name: "calls_at_once",
@@ -174,7 +172,6 @@ const toRecords = <Policy>(
     }
   })
 
-/** Reads the limits of tenants. */
 export class TenantLimits extends Context.Service<
   TenantLimits,
   {

@@ -27,12 +27,10 @@ export class ServerSettings extends Context.Service<
     readonly signInOrigins: ReadonlyArray<string>
     /** The token for the operator routes; null disables them. */
     readonly operatorToken: Redacted.Redacted | null
-    /** The documentation. */
     readonly site: SiteFolders
   }
 >()("@agentos/http-server/ServerSettings") {}
 
-/** Settings of the server that listens. */
 export class ListenerSettings extends Context.Service<
   ListenerSettings,
   {

@@ -3,7 +3,6 @@ import { Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { UndoLog } from "./Table.ts"
 import { makeTables, type Tables } from "./Tables.ts"
 
-/** A transaction that a fiber has opened. */
 interface OpenTransaction {
   readonly database: UndoLog
   open: boolean

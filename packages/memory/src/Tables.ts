@@ -111,7 +111,6 @@ export interface CallRow {
   readonly turnsRemoved?: true
 }
 
-/** The feedback of one reporter. */
 export type FeedbackRow = Omit<Feedback, "reporters"> & { readonly reporter: string }
 
 /** Returns those of the addresses that the tenant may no longer write to. */
@@ -311,12 +310,10 @@ export const addUsage = (
   mailUsages.set(mailboxId, { messages: usage.messages + messages, bytes: usage.bytes + bytes })
 }
 
-/** Deletes the attachments of a message. */
 export const removeAttachments = ({ sentAttachments }: Tables, messageId: string): void => {
   for (const { id } of sentAttachments.where("message", messageId)) sentAttachments.delete(id)
 }
 
-/** Returns the usage of a mailbox. */
 export const usageOf = (mailUsages: Tables["mailUsages"], mailboxId: string): MailUsage =>
   mailUsages.get(mailboxId) ?? { messages: 0, bytes: 0 }
 

@@ -25,7 +25,6 @@ interface ConnectionKind {
   readonly answerTimeout?: number
 }
 
-/** Returns the configuration of a kind of connection. */
 export type ConnectionOf = (kind: ConnectionKind) => Connecting
 
 /** How a session is opened. */
@@ -100,7 +99,6 @@ export const connecting = ({ config, settings, settingsIn, target }: SessionOpti
   }
 }
 
-/** Opens a single connection. */
 export const connect = (connecting: Connecting): Opened => connecting.open(connecting)
 
 /** Chooses the error that says more: a host that can't be reached may be the one that accepts writes. */

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs"
 import { type ConnectionOptions, createSecureContext } from "node:tls"
 import { type DatabaseUnsuitable, unsuitable } from "./DatabaseFailure.ts"
 
-/** One of the hosts of a URL. */
 export interface DatabaseHost {
   /** A name, an address, or the directory of a Unix socket. */
   readonly host: string

@@ -7,7 +7,6 @@ import { type DatabaseRisk, readRisks } from "./DatabaseRisks.ts"
 import { schemaState, type SchemaState, TABLES } from "./Migrations.ts"
 import * as Parameter from "./Parameter.ts"
 
-/** A session of the database. */
 export interface DatabaseSession {
   readonly processId: number
   /** The name that its program gave it. */

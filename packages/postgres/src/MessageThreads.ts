@@ -70,7 +70,6 @@ const storedLabels = (messages: Iterable<readonly [messageId: string, marks: Mes
   }
 }
 
-/** A thread of a mailbox. */
 export interface ThreadKey {
   readonly thread_id: string
   readonly mailbox_id: string

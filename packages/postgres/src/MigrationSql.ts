@@ -6,7 +6,6 @@ import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
 /** Strongest lock that a statement takes on a table, in PostgreSQL's names (manual, "Explicit Locking"). */
 export type TableLock = "ShareUpdateExclusiveLock" | "ShareRowExclusiveLock" | "AccessExclusiveLock"
 
-/** By table. */
 export type TableLocks = Readonly<Record<string, TableLock>>
 
 /** The statements of migrations that are allowed on existing tables, with the lock that each takes. The strongest is first. */

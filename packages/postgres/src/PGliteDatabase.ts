@@ -50,7 +50,6 @@ export const openPGlite = Effect.fnUntraced(function* (
 
 const databaseIn = (directory: string): string => join(directory, "database")
 
-/** Whether the directory has a database. */
 export const hasDatabase = (directory: string): boolean => existsSync(databaseIn(directory))
 
 const notOpened = (cause: unknown): DatabaseFailure =>

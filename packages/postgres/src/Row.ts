@@ -22,7 +22,6 @@ export const literalOf = <const A extends ReadonlyArray<string>>({ literals }: S
   }
 }
 
-/** A statement with its rows. */
 type Query<Row> = Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 
 /** Returns a function that runs a statement and maps its rows. */

@@ -24,7 +24,6 @@ const SESSION_ROUNDS: ReadonlyArray<readonly [first: 0 | 1, second: 0 | 1]> = [
   [1, 0]
 ]
 
-/** The needs of a server. */
 export interface ServerNeeds {
   /** Settings that the sessions must have, by name. */
   readonly settings: Readonly<Record<string, string>>
@@ -134,7 +133,6 @@ const requireLimits = (
   return undefined
 }
 
-/** Returns whether a session has all of these settings. */
 const hasSettings = Effect.fnUntraced(function* (
   session: PgConnection.PgConnection,
   settings: Readonly<Record<string, string>>

@@ -24,7 +24,6 @@ interface AnyField {
   readonly writeAll: (values: never) => ReadonlyArray<PgTypes.Parameter>
 }
 
-/** Fields by their names in the record. */
 export type Fields = Readonly<Record<string, AnyField>>
 
 export type RecordOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<F[Name]["read"]> }
@@ -203,7 +202,6 @@ export interface Table<F extends Fields> {
   readonly toRecord: (row: RowOf<F>) => RecordOf<F>
 }
 
-/** The row of a table. */
 export type Stored<T extends { readonly fields: Fields }> = RowOf<T["fields"]>
 
 export const table = <F extends Fields>(name: string, fields: F): Table<F> => {

@@ -8,7 +8,6 @@ export interface CertificateIssue {
   readonly fix: string
 }
 
-/** The problems of a certificate. */
 export interface CertificateReport {
   /** Why no TLS connection can be made with it; undefined if one can. */
   readonly unusable: CertificateIssue | undefined

@@ -35,7 +35,6 @@ export interface SharedContent {
 
 type Outcome = Result.Result<SharedContent, MailUnreadable> | undefined
 
-/** A mail in the process. */
 interface Pending extends SharedMail {
   readonly done: (outcome: Outcome) => void
   /** Called once the mail was read. */

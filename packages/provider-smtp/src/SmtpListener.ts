@@ -25,7 +25,6 @@ export interface SmtpListenerConfig {
   readonly port: number
   /** The server's own name, as in the domain's MX record: `mx.example.com`. */
   readonly hostName: string
-  /** Certificate for STARTTLS. */
   readonly tls: Certificate
   readonly limits?: Partial<SmtpLimits> | undefined
 }
@@ -59,7 +58,6 @@ export class CertificateUnusable extends Schema.TaggedError<CertificateUnusable>
 export class SmtpListener extends Context.Service<
   SmtpListener,
   {
-    /** The port that it listens on. */
     readonly port: number
     /** Uses another certificate for the sessions that begin TLS from now on. The old one stays if it fails. */
     readonly replaceCertificate: (tls: Certificate) => Effect.Effect<void, CertificateUnusable>
@@ -96,7 +94,6 @@ const startCounting = Effect.andThen(
   )
 )
 
-/** Counts a refused recipient or mail. */
 const countRefused = (reason: MailRefusal): Effect.Effect<void> => Metric.update(refusedFor(reason), 1)
 
 const refusalOf = (taken: Effect.Effect<void, InboundRefused>): Effect.Effect<InboundRefusal | null> =>

@@ -24,7 +24,6 @@ const countRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Effect.Effec
     () => Metric.modify(relays, -1)
   )
 
-/** Counts a relay that was reported as broken. */
 export const countBrokenRelay: Effect.Effect<void> = Metric.update(broken, 1)
 
 const relayEventOf = (message: RelayInbound): RelayEvent | undefined => {

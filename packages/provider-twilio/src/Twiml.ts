@@ -1,4 +1,3 @@
-/** The relay that a call is connected to. */
 export interface RelayConnection {
   /** The socket's URL, with the token that admits one connection. */
   readonly relayUrl: string

@@ -7,7 +7,6 @@ export interface AnsweredCall {
   readonly providerCallId: string
 }
 
-/** The report of a status callback. */
 export interface StatusReport {
   readonly providerCallId: string
   /** None if it contains nothing new. */

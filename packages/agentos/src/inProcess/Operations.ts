@@ -41,7 +41,6 @@ export interface PurchaseRequest<Service extends PaidServiceId> {
   readonly remoteAddress?: string | undefined
 }
 
-/** The answer to a purchase. */
 export interface Purchase<Service extends PaidServiceId> {
   /** False for an operation on something that existed before. */
   readonly created: boolean

@@ -6,7 +6,6 @@ import type { AsTenant, DataOf, Invoker, ParamsOf, PayloadOf, QueryOf, Run } fro
 import { operationUseCases } from "./Operations.ts"
 import { carrierUseCases, receiveMail } from "./Receiving.ts"
 
-/** A page of a list. */
 export interface PageOf<Item> {
   readonly items: ReadonlyArray<Item>
   /** Null on the last page. */

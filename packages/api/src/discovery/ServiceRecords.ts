@@ -25,7 +25,6 @@ const toInputRecord = (input: Input): ServiceRecord["inputs"][number] => {
   }
 }
 
-/** Returns the record of a service on a server with these capabilities. */
 export const toServiceRecord = (
   entry: ServiceEntry,
   operation: ApiOperation,

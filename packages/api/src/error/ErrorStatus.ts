@@ -77,13 +77,11 @@ export const ERROR_PAYMENT_STATES = {
   SERVICE_UNAVAILABLE: UNREAD
 } as const satisfies Readonly<Record<ErrorCode, ReadonlyArray<PaymentState>>>
 
-/** Returns whether an error with this code can have this payment state. */
 export const canHavePaymentState = (code: ErrorCode, state: PaymentState): boolean => {
   const states: ReadonlyArray<PaymentState> = ERROR_PAYMENT_STATES[code]
   return states.includes(state)
 }
 
-/** The recommended action for each error. */
 export const ERROR_RECOVERY: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: "Fix each issue in `error.issues`: `path` is the invalid part.",
   AUTH_REQUIRED:

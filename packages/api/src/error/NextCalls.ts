@@ -52,7 +52,6 @@ export const findOf = (kind: ResourceKind): NextCall | undefined => LIST_OF[kind
 /** Returns the call that lists the caller's own resources of a kind, if there is one. */
 export const listOf = (kind: ResourceKind): NextCall | undefined => LIST_OF[kind]
 
-/** Returns the call that reads the payment of an operation. */
 export const paymentOf = (operationId: string): NextCall => {
   const { method, path } = callOf("payment.get")
   return { method, path: path.replace("{operationId}", operationId) }

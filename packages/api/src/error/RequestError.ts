@@ -1,7 +1,6 @@
 import { OperatorRole, ServiceId } from "@agentos/core"
 import { Schema } from "effect"
 
-/** No route has this path. */
 export class RouteUnknown extends Schema.TaggedError<RouteUnknown>()("RouteUnknown", { path: Schema.String }) {}
 
 /** The path exists, but does not accept this method. */

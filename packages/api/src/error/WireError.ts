@@ -6,7 +6,6 @@ import { ERROR_STATUS } from "./ErrorStatus.ts"
 import { isRequestError, type RequestError } from "./RequestError.ts"
 import { requestErrorParts } from "./RequestErrorParts.ts"
 
-/** Every error of the API. */
 export type ApiError = DomainError | RequestError
 
 /** An error as sent to the client. */

@@ -68,7 +68,6 @@ const payment = {
   transaction: "0x6fd1b0a4c7d3e8f2915a4b6c8d0e2f4a6b8c0d2e4f6a8b0c2d4e6f8a0b2c4d6e"
 } as const
 
-/** One event of each type. */
 export const EVENT_EXAMPLES: { readonly [Type in EventType]: RecordOf<Type> } = {
   "email.received": record("email.received", {
     eventId: "019ab1c4-0d7b-7a10-8b44-2f6d3c9e0a01",

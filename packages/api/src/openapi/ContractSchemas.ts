@@ -17,7 +17,6 @@ import {
 } from "../schema/JsonSchema.ts"
 import { successEnvelope } from "../SuccessEnvelope.ts"
 
-/** The JSON Schemas of the contract. */
 export interface ContractSchemas {
   /** The schemas of request bodies. Operations without a body have none. */
   readonly requests: ReadonlyMap<ApiOperation, JsonObject>

@@ -175,7 +175,6 @@ const requestBody = (self: ApiOperation, schema: JsonObject): JsonObject => {
   }
 }
 
-/** The server that a document describes. */
 export interface DocumentedServer {
   readonly serverUrl: string
   /** CAIP-2 ids of the networks on which it accepts payments. */
@@ -184,7 +183,6 @@ export interface DocumentedServer {
   readonly capabilities?: Capabilities
 }
 
-/** Returns the document of one operation. */
 export const operationDocument = (
   self: ApiOperation,
   schemas: ContractSchemas,

@@ -41,7 +41,6 @@ export interface OperationShape<
   Payload extends AnyCodec = AnyCodec,
   Data extends AnyCodec = AnyCodec
 > {
-  /** Path parameters. */
   readonly params: Params
   readonly query: Query
   /** The JSON body. */

@@ -23,7 +23,6 @@ export const OPERATIONS = {
   ...LIMIT_OPERATIONS
 } satisfies { readonly [Name in OperationName]: ApiOperation<Name> }
 
-/** Returns the operation of a catalog entry. */
 export const operationOf = ({ operationId }: CatalogEntry): ApiOperation => OPERATIONS[operationId]
 
 /** Every operation in the order of the catalog. */

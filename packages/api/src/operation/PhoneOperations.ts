@@ -90,7 +90,6 @@ const MINUTES_ADDED = { inboundAllowance: { purchasedSeconds: 600, usedSeconds: 
 
 const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
-/** A page of a transcript. */
 const TranscriptPageInput = Schema.Struct({
   limit: PageInput.limit({ maximum: TURNS_MAX, default: TURNS_MAX }),
   cursor: PageInput.cursor

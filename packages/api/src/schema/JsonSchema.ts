@@ -11,7 +11,6 @@ export const child = (json: Schema.Json | undefined, key: string): JsonObject =>
   return isObject(value) ? value : {}
 }
 
-/** Returns a value of the contract as JSON. */
 export const toJsonObject: (value: unknown) => JsonObject = Schema.decodeUnknownSync(
   Schema.Record(Schema.String, Schema.Json)
 )
@@ -102,7 +101,6 @@ export const compactSchema = (schema: Schema.Json): Schema.Json =>
 
 const SCHEMAS = "#/components/schemas/"
 
-/** Returns the schema of a component. */
 export const schemaRef = (name: string): JsonObject => ({ $ref: `${SCHEMAS}${name}` })
 
 /** Returns the name of the component that a schema refers to; undefined if it is no reference. */

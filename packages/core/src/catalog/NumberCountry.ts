@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import type { ServiceId } from "./ServiceId.ts"
 
-/** The countries in which numbers can be bought. */
 export const NumberCountry = Schema.Literals(["US", "CA"])
 export type NumberCountry = typeof NumberCountry.Type
 

@@ -33,8 +33,6 @@ export type OperationName = (typeof ROWS)[number]["operationId"]
 
 type Row = (typeof ROWS)[number]
 
-/** The id of a paid service. */
 export type PaidServiceId = Extract<Row, { readonly serviceId: string; readonly price: string }>["serviceId"]
 
-/** The operation of a service. */
 export type OperationOf<Id extends Row["serviceId"]> = Extract<Row, { readonly serviceId: Id }>["operationId"]

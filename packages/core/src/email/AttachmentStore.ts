@@ -9,7 +9,6 @@ export interface NewAttachment {
   readonly contentBase64: string
 }
 
-/** The description of a stored attachment. */
 export type StoredAttachment = Attachment & { readonly filename: string }
 
 /** A stored attachment with its bytes, in pieces that are read on demand. */

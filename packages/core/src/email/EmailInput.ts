@@ -274,7 +274,6 @@ const queryText = plainText(QUERY_CHARACTERS).check(
 
 export const DEFAULT_SUPPRESSION_LIMIT = 100
 
-/** A page of the suppressions. */
 export const QuerySuppressionsInput = Schema.Struct({
   limit: PageInput.limit({ maximum: 1_000, default: DEFAULT_SUPPRESSION_LIMIT }),
   cursor: PageInput.cursor
@@ -374,7 +373,6 @@ export const UpdateMessagesInput = Schema.Struct({
 }).annotate({ identifier: "UpdateMessagesInput" })
 export type UpdateMessagesInput = typeof UpdateMessagesInput.Type
 
-/** The scheduled message that is canceled. */
 export const CancelMessageInput = Schema.Struct({
   messageId: GivenUuid.annotateKey({
     description: "Id of your scheduled message.",

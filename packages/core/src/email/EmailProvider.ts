@@ -48,7 +48,6 @@ export interface OutgoingMail {
   readonly text: string
   readonly html: string | null
   readonly attachments: ReadonlyArray<OutgoingAttachment>
-  /** The Date header. */
   readonly date: Timestamp
 }
 

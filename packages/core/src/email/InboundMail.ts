@@ -70,7 +70,6 @@ export const NO_MESSAGE_YET = "The message of its return path is not stored yet.
 
 /** Selects a page of waiting mails, oldest first. All given conditions must match. */
 export interface QueuedMailQuery {
-  /** Whether an attempt has failed. */
   readonly hasFailed?: boolean | undefined
   /** Only mails that count in this mailbox. */
   readonly mailboxId?: string | undefined
@@ -86,13 +85,11 @@ export interface QueuedMailQuery {
 /** The raw mail of a delivered message. Its bytes never change. */
 export type RawMail = Pick<WaitingMail, "inboundMailId" | "sizeBytes">
 
-/** A part of a raw mail. */
 export interface RawPart {
   readonly offset: number
   readonly bytes: number
 }
 
-/** A lease on a mail. */
 export type MailLease = Pick<InboundMail, "inboundMailId" | "attempts">
 
 /** The parsed content of a mail. Everything in it is the sender's claim, except `authentication` and the hashes. */
@@ -104,7 +101,6 @@ export interface ParsedMail {
   readonly from: Contact
   readonly to: ReadonlyArray<Contact>
   readonly cc: ReadonlyArray<Contact>
-  /** The addresses in Reply-To. */
   readonly replyTo: ReadonlyArray<string>
   /** The reason that the header gives; null if it gives none. */
   readonly automatic: AutomaticReason | null

@@ -33,7 +33,6 @@ const shared = {
 }
 const SHARED = Struct.keys(shared)
 
-/** A mailbox of a tenant. */
 export const Mailbox = Schema.Struct({ ...shared, tenantId: Uuid, createdAt: Timestamp, updatedAt: Timestamp })
 export type Mailbox = typeof Mailbox.Type
 

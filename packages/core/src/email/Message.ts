@@ -62,7 +62,6 @@ export const AttachmentRecord = Schema.Struct({
 })
 export type AttachmentRecord = typeof AttachmentRecord.Type
 
-/** A link in a mail. */
 export const MailLink = Schema.Struct({
   text: Schema.String.annotateKey({
     description: "The text of the link on one line, at most 200 characters; empty if it has none. It is only a claim."

@@ -234,9 +234,7 @@ export const messageSending = Effect.gen(function* () {
     }
   })
 
-  /**
-   * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
-   */
+  /** Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients. */
   const requireQuota = Effect.fnUntraced(function* ({ sending }: MailboxSender, recipients: number) {
     const now = yield* Timestamp.now
     const record = SendingQuota.today(policy.sending, sending, now)

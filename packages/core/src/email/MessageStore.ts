@@ -204,7 +204,6 @@ export class MessageStore extends Context.Service<
      * reporter is stored once, with its latest message. Deletes the tenant's feedback that is older.
      */
     readonly addFeedback: (feedback: Feedback, windowMillis: number) => Effect.Effect<FeedbackCount>
-    /** Deletes the feedback of the tenant. */
     readonly clearFeedback: (tenantId: TenantId) => Effect.Effect<void>
     /** Returns an outbound message of any tenant. For reports about it only. */
     readonly findSent: (messageId: string) => Effect.Effect<Option.Option<MessageSummary>>
@@ -230,7 +229,6 @@ export class MessageStore extends Context.Service<
   }
 >()("@agentos/core/email/MessageStore") {}
 
-/** A lease on the retry of a message. */
 export interface RetryLease {
   readonly messageId: string
   readonly tenantId: TenantId

@@ -66,7 +66,6 @@ const namesOther = (text: string): boolean => {
 /** A line with nothing but what could be a code. */
 const LISTED = /^[^\p{L}\d]*(?=[A-Z -]*\d)[A-Z\d][A-Z\d -]{3,11}[^\p{L}\d]*$/u
 
-/** Rates a number that is alone on its line. */
 const rateAlone = (subject: string, before: string, after: string, isNumber: boolean): number => {
   const lines = before
     .split("\n")
@@ -86,7 +85,6 @@ const rateAlone = (subject: string, before: string, after: string, isNumber: boo
   return isNumber && has(`${subject}\n${before}`, CONFIRM, RESET, SIGN_IN) ? 1 : 0
 }
 
-/** Rates a number in a sentence. */
 const rateInline = (before: string, after: string, isNumber: boolean): number => {
   if (namesOther(before)) return 0
   const begin = lastEnd(CODE, before)

@@ -5,7 +5,6 @@ import { Uuid } from "../kernel/Uuid.ts"
 export const EventStatus = Schema.Literals(["pending", "delivered", "acknowledged", "expired", "failed"])
 export type EventStatus = typeof EventStatus.Type
 
-/** All event types. */
 export const EventType = Schema.Literals([
   "email.received",
   "phone.call.started",

@@ -140,7 +140,6 @@ export const waitingRetries = ({ retries }: WebhookProgress, now: Timestamp.Time
 export const hasRoom = (progress: WebhookProgress, now: Timestamp.Timestamp): boolean =>
   waitingRetries(progress, now).length < MAX_IN_FLIGHT
 
-/** Returns the number of the next attempt at an event. */
 export const attemptOf = ({ retries }: WebhookProgress, eventId: string): number =>
   (retries.find((retry) => retry.eventId === eventId)?.attempts ?? 0) + 1
 

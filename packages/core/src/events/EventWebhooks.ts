@@ -11,7 +11,6 @@ import { WebhookClient } from "./WebhookClient.ts"
 import * as WebhookSecret from "./WebhookSecret.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
-/** The event webhook of a tenant. */
 export class EventWebhooks extends Context.Service<
   EventWebhooks,
   {

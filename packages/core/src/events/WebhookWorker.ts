@@ -266,7 +266,6 @@ export const run = Effect.gen(function* () {
 
   /** The webhookIds that this server serves. One whose lease was lost may still wait for an answer. */
   const serving = new Map<string, Fiber.Fiber<void>>()
-  /** The number of leases by host. */
   const leasesOfHost = new Map<string, number>()
 
   const handle = (lease: WebhookLease) =>

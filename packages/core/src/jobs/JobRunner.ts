@@ -12,7 +12,6 @@ const RETRY_AFTER = 30 * Timestamp.SECOND
 /** Maximum length of a stored failure message, in characters. */
 const FAILURE_LIMIT = 500
 
-/** This host has no job of that name. */
 export class JobUnknown extends Schema.TaggedError<JobUnknown>()("JobUnknown", { name: Schema.String }) {}
 
 /** Another runner holds the lease. */

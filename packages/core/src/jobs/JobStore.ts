@@ -27,14 +27,11 @@ export interface JobRun {
   readonly fence: number
 }
 
-/** The outcome of a run. */
 export type JobOutcome =
   | { readonly _tag: "Succeeded"; readonly done: number }
   | { readonly _tag: "Failed"; readonly message: string }
 
-/**
- * The port that stores when each job is due and which server runs it, so that only one server runs a job at a time.
- */
+/** The port that stores when each job is due and which server runs it, so that only one server runs a job at a time. */
 export class JobStore extends Context.Service<
   JobStore,
   {

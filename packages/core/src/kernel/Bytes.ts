@@ -1,4 +1,3 @@
-/** Encodes text as UTF-8. */
 export const fromText = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** Compares two byte strings. For equal lengths, the time does not depend on where they differ. */

@@ -1,8 +1,6 @@
 import { Context, Effect } from "effect"
 
-/**
- * The purpose of a MAC. It is authenticated too, so that a value made for one purpose is not valid for another.
- */
+/** The purpose of a MAC. It is authenticated too, so that a value made for one purpose is not valid for another. */
 export type MacPurpose =
   | "access-token"
   | "challenge"

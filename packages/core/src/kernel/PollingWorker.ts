@@ -136,7 +136,6 @@ export const run = <Item, E, R>(work: Work<Item, E, R>): Effect.Effect<never, ne
     )
   }).pipe(Effect.scoped)
 
-/** A lease on an item. */
 export interface Lease {
   readonly millis: number
   /** Extends the lease to `millis` from now. Returns false if it was lost: another worker may have the item. */

@@ -35,7 +35,6 @@ export interface Report {
   readonly apply: (missing: ReadonlyArray<number>, now: number) => void
 }
 
-/** The buckets of one rule. */
 interface RuleBuckets {
   readonly bySubject: Map<string, Bucket>
   /** The same buckets, in the order in which they are examined when the map is full. */

@@ -2,7 +2,6 @@ import { Context, type Effect } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Token } from "./PaymentRail.ts"
 
-/** A payment that a refund returns. */
 export interface RefundedPayment extends Token {
   /** In lower case. */
   readonly asset: string

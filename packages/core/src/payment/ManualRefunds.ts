@@ -64,7 +64,6 @@ export class ManualRefunds extends Context.Service<
       const reading = <A>(read: Effect.Effect<A, ProviderError>): Effect.Effect<A, ProviderUnavailable> =>
         Effect.mapError(read, ({ message }) => new ProviderUnavailable({ message, retryAfterSeconds: RETRY_LATER }))
 
-      /** Returns the transfers that can be the refund of a payment. */
       const candidatesFor = Effect.fnUntraced(function* (payment: RefundedPayment, transaction: string) {
         const found = yield* reading(rail.readTransfers(payment, transaction))
         if (Option.isNone(found)) return yield* refuse(`The chain ${payment.network} does not show ${transaction} yet.`)

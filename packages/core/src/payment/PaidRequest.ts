@@ -53,7 +53,6 @@ const IDENTIFIER_PATH = "PAYMENT-SIGNATURE.extensions.payment-identifier.info.id
 /** Returns whether the request has an Idempotency-Key, which precedes the identifier in its payment. */
 const hasKey = ({ idempotencyKey }: PaidRequest): boolean => idempotencyKey !== null && idempotencyKey !== ""
 
-/** Returns method and path, as in `Operation.endpoint`. */
 export const endpoint = (request: PaidRequest): string => `${request.entry.method} ${request.entry.path}`
 
 export const priceOf = (request: PaidRequest): bigint => {

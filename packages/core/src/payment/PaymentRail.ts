@@ -90,7 +90,6 @@ export interface Refund {
   readonly nonce: string
 }
 
-/** The progress of a refund. */
 export type RefundProgress =
   /** The chain shows the refund's transfer with enough confirmations. */
   | { readonly _tag: "Paid"; readonly transaction: string }
@@ -100,7 +99,6 @@ export type RefundProgress =
    */
   | { readonly _tag: "Pending"; readonly message: string; readonly failure?: "Rejected" | "Unknown" }
 
-/** A token on a network. */
 export interface Token {
   readonly network: string
   readonly asset: string

@@ -54,9 +54,7 @@ export const paymentChecks = (
     Effect.provideService(Keyring, keyring)
   )
 
-  /**
-   * Checks that the payment can settle, by reads that reveal no signature. Fails with `AuthorizationUsed` if used.
-   */
+  /** Checks that the payment can settle, by reads that reveal no signature. Fails with `AuthorizationUsed` if used. */
   const verify = Effect.fnUntraced(
     function* ({ proof, request }: PresentedPayment, terms: PaymentTerms) {
       const [refusal, { used }] = yield* Effect.all(

@@ -18,7 +18,6 @@ type NetworkStops = ReadonlyMap<string, SalesStop>
 
 const stopsOf = (list: ReadonlyArray<SalesStop>) => ({ services: stopsByService(list), networks: stopsByNetwork(list) })
 
-/** Returns the terms on networks that are not stopped. */
 export const withoutStopped = (terms: ReadonlyArray<PaymentTerms>, stops: NetworkStops): ReadonlyArray<PaymentTerms> =>
   stops.size === 0 ? terms : terms.filter(({ network }) => !stops.has(network))
 

@@ -10,7 +10,6 @@ export interface AgentSession {
   readonly phoneNumberIds: ReadonlyArray<string> | null
 }
 
-/** A message from one server to another. */
 export interface ServerMessage {
   readonly to: string
   readonly body: string

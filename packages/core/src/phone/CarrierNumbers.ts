@@ -67,7 +67,6 @@ export const makeCarrierNumbers = Effect.gen(function* () {
     }
   })
 
-  /** Lists all numbers of the carrier. */
   const list: Effect.Effect<CarrierInventory, ProviderError> = Effect.gen(function* () {
     const there = new Set<string>()
     const abandoned = Array.empty<AbandonedNumber>()

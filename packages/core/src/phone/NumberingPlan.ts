@@ -7,7 +7,6 @@ export type NumberKind = "callable" | "emergency" | "premium" | "uncallable"
 export class NumberingPlan extends Context.Service<
   NumberingPlan,
   {
-    /** Returns the kind of a number in E.164. */
     readonly kindOf: (number: string) => NumberKind
     /**
      * Returns the country or territory of a callable number (ISO 3166-1 alpha-2), or undefined if it belongs to none.

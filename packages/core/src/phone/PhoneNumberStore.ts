@@ -7,7 +7,6 @@ import type { PhoneNumber } from "./PhoneNumber.ts"
 /** The key of a number: its tenant and its id. */
 export type NumberKey = Pick<PhoneNumber, "tenantId" | "phoneNumberId">
 
-/** A number that an operation has reserved. */
 export interface NumberReservation {
   readonly number: string
   readonly operationId: string
@@ -36,13 +35,11 @@ export class PhoneNumberStore extends Context.Service<
      * stays.
      */
     readonly reserve: (number: string, operationId: string) => Effect.Effect<"reserved" | "taken">
-    /** Returns the number that an operation has reserved. */
     readonly reservation: (operationId: string) => Effect.Effect<Option.Option<string>>
     /** Returns the reservations of these numbers, in no defined order. */
     readonly findReserved: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<NumberReservation>>
     /** Returns at most `limit` reservations of operations after `after`, in the order of the operations' ids. */
     readonly reservations: (after: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<NumberReservation>>
-    /** Releases the reservation of the operation. */
     readonly release: (operationId: string) => Effect.Effect<void>
     /** Stores a number that the operation has reserved and bought, and ends the reservation. */
     readonly create: (number: PhoneNumber, operationId: string) => Effect.Effect<void>

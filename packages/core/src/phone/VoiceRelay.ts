@@ -12,7 +12,6 @@ export type RelayEvent =
   /** The relay could not carry out a command. */
   | { readonly _tag: "Failed"; readonly why: string }
 
-/** A command to a relay. */
 export type RelayCommand =
   /** Speaks a piece immediately. `isLast` ends the speech; its text is empty if nothing is left to say. */
   | { readonly _tag: "Say"; readonly text: string; readonly isLast: boolean }
@@ -51,9 +50,7 @@ export const hashToken = (token: string): Effect.Effect<string, never, Keyring> 
     Hex.encode(mac(activeKeyId, "relay-token", new TextEncoder().encode(token))!)
   )
 
-/**
- * The delays before each relay that replaces a broken one, in seconds. After the last of them, no relay follows.
- */
+/** The delays before each relay that replaces a broken one, in seconds. After the last of them, no relay follows. */
 const RETRY_DELAYS = [0, 1, 2, 4, 8, 8, 8]
 /** A relay that lasts this long after its scheduled opening, in milliseconds, is not counted as a failure. */
 const STABLE_AFTER = 10 * Timestamp.SECOND

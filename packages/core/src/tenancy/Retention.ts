@@ -67,6 +67,5 @@ export class RetentionStore extends Context.Service<
   }
 >()("@agentos/core/tenancy/RetentionStore") {}
 
-/** Returns whether a scope includes a tenant. */
 export const isInScope = ({ except, tenantId }: RetentionScope, owner: TenantId): boolean =>
   tenantId === undefined ? except?.includes(owner) !== true : owner === tenantId

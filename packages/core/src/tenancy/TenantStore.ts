@@ -2,7 +2,6 @@ import { Context, Effect, Option } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Tenant, TenantId, TenantSuspension, TokenTrust, WalletAddress } from "./Tenant.ts"
 
-/** The port that stores tenants. */
 export class TenantStore extends Context.Service<
   TenantStore,
   {

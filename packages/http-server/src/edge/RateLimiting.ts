@@ -45,7 +45,6 @@ export class RateLimiting extends Context.Service<
   {
     /** Takes a cost from the limits of an address, in order, and stops at the first limit that refuses. */
     readonly countAddress: (address: Option.Option<string>, cost: number) => Effect.Effect<ReadonlyArray<CountedLimit>>
-    /** Takes a cost from the limit of a tenant. */
     readonly countTenant: (tenantId: TenantId, cost: number) => Effect.Effect<ReadonlyArray<CountedLimit>>
     /** Takes a cost from the limits of an address for work that is already done, even if nothing remains. */
     readonly chargeAddress: (address: Option.Option<string>, cost: number) => Effect.Effect<void>

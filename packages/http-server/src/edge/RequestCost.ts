@@ -1,7 +1,6 @@
 import type { ErrorCode } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
 
-/** Cost of a request. */
 const REQUEST_COST = 1
 /** Cost of a request with a payment, which is looked up, verified on the chain and settled. */
 const PAYMENT_COST = 4

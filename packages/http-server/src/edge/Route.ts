@@ -4,7 +4,6 @@ import { Context, Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type CountedLimit, findRefusal } from "./RateLimiting.ts"
 
-/** Limits of a JSON body. */
 export interface BodyLimits {
   readonly bytes: number
   readonly json: JsonBudget

@@ -24,9 +24,7 @@ const HEARTBEAT_INTERVAL = "20 seconds"
 /** Shutdown limit: for the sessions to finish, and for the providers to ask how they continue. */
 const DRAIN_TIMEOUT = "2500 millis"
 
-/**
- * The types of ws do not include `closeTimeout` yet. Compression would cost each socket more than everything else.
- */
+/** The types of ws do not include `closeTimeout` yet. Compression would cost each socket more than everything else. */
 const SOCKET_OPTIONS = {
   noServer: true,
   perMessageDeflate: false,

@@ -104,7 +104,6 @@ export const inputDecoder = <Operation extends ApiOperation>(operation: Operatio
   })
 }
 
-/** The route of an operation. */
 export const operationRoute = <R = never>(operation: ApiOperation, handler: Handler<R>): Route<R> => {
   const { entry, name } = operation
   return {

@@ -118,7 +118,6 @@ class ArrivingDigest {
     return this.#scanner !== undefined
   }
 
-  /** Returns the SHA-256 of all chunks, in hex. */
   readonly hash = (): string => this.#sha256.digest("hex")
 
   /** Fails if the text exceeds its budget, while most of it may be still in transit. */

@@ -19,7 +19,6 @@ export class Connections {
   #pinged = 0
   #sweep = 0
 
-  /** The number of unauthenticated connections. */
   get unauthenticatedCount(): number {
     return this.#unauthenticated.size
   }

@@ -6,7 +6,6 @@ import type { RealtimeConnection } from "./RealtimeConnection.ts"
 /** Maximum number of frames of a socket before its session is open: one message and its pings. */
 const UNAUTHENTICATED_FRAMES = 20
 
-/** The limits of a session. */
 interface SessionFrames {
   readonly tenantId: string
   /** Takes the next frames from the rates of the session and its tenant. Returns false if they are exceeded. */

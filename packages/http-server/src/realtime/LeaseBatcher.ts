@@ -141,6 +141,5 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** Retries an effect that died. */
 const retried = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.catch(Effect.retry(Effect.sandbox(effect), retrySchedule), Effect.failCause)

@@ -13,7 +13,6 @@ const UNSENT_LIMIT_BYTES = 1024 * 1024
  */
 export type PauseReason = "acknowledgements" | "frames" | "opening" | "tick" | "closing"
 
-/** The limits of the frames of one connection. */
 export interface ConnectionFrames {
   /** Decides about the next frame. */
   readonly take: (connection: RealtimeConnection) => FrameVerdict

@@ -209,7 +209,6 @@ const make = Effect.gen(function* () {
 interface Peer {
   readonly connection: RealtimeConnection
   readonly meter: FrameMeter
-  /** Whether the client has sent its credential. */
   hasSentCredential: boolean
   /** Receives the messages that arrived behind the credential and before the session: fewer than 20. */
   readonly early: Array<() => void>

@@ -64,7 +64,6 @@ const acknowledgementsOf = (outcome: string) =>
     incremental: true
   })
 
-/** Counts acknowledgements by outcome. */
 export const countAcknowledgements = (outcomes: ReadonlyArray<AcknowledgementOutcome>): Effect.Effect<void> =>
   Effect.forEach(
     Map.groupBy(outcomes, labelOf),

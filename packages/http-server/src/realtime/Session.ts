@@ -7,7 +7,6 @@ export type Session = AnsweringSession | DeliveringSession | ObservingSession
 export class Sessions {
   readonly #byTenant = new Map<string, Array<Session>>()
 
-  /** Returns the sessions of one tenant. */
   of(tenantId: string): ReadonlyArray<Session> {
     return this.#byTenant.get(tenantId) ?? []
   }

@@ -206,7 +206,6 @@ export const agentSkillIndex = (context: SkillContext): string => {
   return `${JSON.stringify({ $schema: SCHEMA, skills }, undefined, 2)}\n`
 }
 
-/** Returns the routes of the skill and of its index. */
 export const agentSkillRoutes = (
   context: SkillContext,
   document: (text: () => string, contentType: string) => PreparedHandler

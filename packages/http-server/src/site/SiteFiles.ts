@@ -139,7 +139,6 @@ export class SiteFiles {
     return opened
   }
 
-  /** Returns a file by its name, undefined if the site does not have it. */
   async find(name: string): Promise<SiteFile | undefined> {
     const path = (await this.open()).get(name)
     if (path === undefined) return undefined

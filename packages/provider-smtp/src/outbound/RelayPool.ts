@@ -78,7 +78,6 @@ export class RelayPool extends SMTPPool {
     return typeof error === "object" && error !== null && this.#handedOver.has(error)
   }
 
-  /** Transfers a mail to one recipient. */
   transact(mail: PreparedMail, { dsn, from, signal, to }: Transaction): Promise<SMTPPoolSentMessageInfo> {
     const message: PreparedMail["message"] = Object.create(mail.message)
     message.setEnvelope({ from, to: [to] })

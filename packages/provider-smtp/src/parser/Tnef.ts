@@ -1,7 +1,6 @@
 import type { FilePlace } from "@agentos/core"
 import { decodeText, metaCharset } from "../header/Charset.ts"
 
-/** A file in a TNEF stream. */
 export interface TnefFile {
   readonly filename: string | null
   readonly contentType: string

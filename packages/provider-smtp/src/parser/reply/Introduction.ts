@@ -29,7 +29,6 @@ const ENDING = /[:：]\s?-*$/
 /** Endings without a colon, as Zoho writes them. */
 const isUnfinished = (line: string): boolean =>
   (line.startsWith("--") && line.endsWith("--")) || (line.endsWith(" wrote") && line.includes("@"))
-/** How many lines an introduction may have. */
 const INTRODUCTION_LINES = 4
 
 /** Whether a name can stand here: "Ada Lovelace wrote:" and not "The vendor also wrote:". */
