@@ -8,156 +8,56 @@ const ADDRESS_CHARACTERS = 320
 const DIAGNOSTIC_CHARACTERS = 500
 const RECIPIENTS_MAX = 50
 
+const phrases = (list: string): ReadonlyArray<string> => list.split("|").map((phrase) => phrase.trim())
+
 /** Where forms begin to quote the original mail, which is not part of the report. */
-const QUOTED = [
-  "--- below this line is a copy",
-  "--- below the next line is a copy",
-  "copy of the message, including",
-  "original message follows",
-  "original message -----",
-  "--- original message",
-  "--- mensaje original",
-  "message header follows",
-  "message headers follow",
-  "returned mail follows",
-  "returned mail ---",
-  "message text follows",
-  "unsent message below",
-  "header of the source mail",
-  "original message below this line",
-  "copy of the first part of the message",
-  "here is a copy of"
-]
+const QUOTED = phrases(`
+  --- below this line is a copy | --- below the next line is a copy | copy of the message, including |
+  original message follows | original message ----- | --- original message | --- mensaje original |
+  message header follows | message headers follow | returned mail follows | returned mail --- |
+  message text follows | unsent message below | header of the source mail | original message below this line |
+  copy of the first part of the message | here is a copy of
+`)
 
 /** Phrases of reports that a mail is still being retried. They count before those of a failure, which they may contain. */
-const DELAYS = [
-  "not yet been delivered",
-  "has been delayed",
-  "is delayed",
-  "delivery is delayed",
-  "was delayed",
-  "warning message only",
-  "this is just a warning",
-  "this is a warning",
-  "do not need to resend",
-  "attempts will continue to be made",
-  "will continue to attempt",
-  "will continue to try",
-  "will keep trying",
-  "will be retried",
-  "has been postponed",
-  "still trying to deliver",
-  "advisory-only",
-  "no action is required on your part"
-]
+const DELAYS = phrases(`
+  not yet been delivered | has been delayed | is delayed | delivery is delayed | was delayed |
+  warning message only | this is just a warning | this is a warning | do not need to resend |
+  attempts will continue to be made | will continue to attempt | will continue to try | will keep trying |
+  will be retried | has been postponed | still trying to deliver | advisory-only |
+  no action is required on your part
+`)
 
 /** Phrases of reports of a final failure, by qmail (QSBMF), Exim, Postfix, sendmail, Exchange, Domino and others. */
-const FAILURES = [
-  "able to deliver your message",
-  "was unable to deliver",
-  "unable to deliver",
-  "could not deliver",
-  "could not be delivered",
-  "couldn't be delivered",
-  "cannot be delivered",
-  "can not be delivered",
-  "can't be delivered",
-  "was not delivered",
-  "were not delivered",
-  "not been delivered",
-  "not delivered to",
-  "did not reach",
-  "could not be reached",
-  "could not reach",
-  "did not receive a copy",
-  "permanent fatal",
-  "permanent error",
-  "failed permanently",
-  "following recipients failed",
-  "following recipient failed",
-  "recipients was aborted",
-  "following address(es) failed",
-  "following addresses failed",
-  "following address failed",
-  "following addresses could not",
-  "failed addresses follow",
-  "failed recipient",
-  "undeliverable address",
-  "undeliverable mail",
-  "undeliverable message",
-  "non-delivery report",
-  "has been returned because",
-  "no valid recipients",
-  "no mailbox here by that name",
-  "no such user",
-  "no user by that name",
-  "user unknown",
-  "unknown user",
-  "user not known",
-  "user not found",
-  "mailbox is full",
-  "mailbox unavailable",
-  "is no longer valid",
-  "did not exactly match",
-  "invalid final delivery",
-  "does not like recipient",
-  "problem with the e-mail address",
-  "was automatically rejected",
-  "was not accepted",
-  "encountered delivery problems",
-  "error-for:",
-  "does not have a final email delivery point",
-  "pudo ser entregado",
-  "pas pu etre delivre",
-  "pas pu être délivré",
-  "konnte nicht zugestellt werden",
-  "nicht zugestellt werden konnte",
-  "did not succeed",
-  "could not be sent",
-  "not a valid user",
-  "无法发送",
-  "无法投递",
-  "配信できません",
-  "не может быть доставлено",
-  "не удалось доставить",
-  "was undeliverable",
-  "pas pu être remis",
-  "no se pudo entregar",
-  "no se ha podido entregar",
-  "impossibile recapitare",
-  "não foi possível entregar",
-  "kan niet worden bezorgd",
-  "kon niet worden bezorgd",
-  "nie można dostarczyć",
-  "nelze doručit",
-  "nebylo možné doručit",
-  "kunde inte levereras",
-  "kunne ikke leveres",
-  "teslim edilemedi",
-  "не может быть отправлено",
-  "не удается доставить",
-  "配信不能",
-  "送信できません",
-  "邮件被退",
-  "退信原因",
-  "無法傳遞",
-  "未能送达",
-  "전송되지 못",
-  "전송 실패",
-  "배달되지 않",
-  "check your send e-mail address"
-]
+const FAILURES = phrases(`
+  able to deliver your message | was unable to deliver | unable to deliver | could not deliver |
+  could not be delivered | couldn't be delivered | cannot be delivered | can not be delivered | can't be delivered |
+  was not delivered | were not delivered | not been delivered | not delivered to | did not reach |
+  could not be reached | could not reach | did not receive a copy | permanent fatal | permanent error |
+  failed permanently | following recipients failed | following recipient failed | recipients was aborted |
+  following address(es) failed | following addresses failed | following address failed |
+  following addresses could not | failed addresses follow | failed recipient | undeliverable address |
+  undeliverable mail | undeliverable message | non-delivery report | has been returned because |
+  no valid recipients | no mailbox here by that name | no such user | no user by that name | user unknown |
+  unknown user | user not known | user not found | mailbox is full | mailbox unavailable | is no longer valid |
+  did not exactly match | invalid final delivery | does not like recipient | problem with the e-mail address |
+  was automatically rejected | was not accepted | encountered delivery problems | error-for: |
+  does not have a final email delivery point | pudo ser entregado | pas pu etre delivre | pas pu être délivré |
+  konnte nicht zugestellt werden | nicht zugestellt werden konnte | did not succeed | could not be sent |
+  not a valid user | 无法发送 | 无法投递 | 配信できません | не может быть доставлено | не удалось доставить | was undeliverable |
+  pas pu être remis | no se pudo entregar | no se ha podido entregar | impossibile recapitare |
+  não foi possível entregar | kan niet worden bezorgd | kon niet worden bezorgd | nie można dostarczyć |
+  nelze doručit | nebylo možné doručit | kunde inte levereras | kunne ikke leveres | teslim edilemedi |
+  не может быть отправлено | не удается доставить | 配信不能 | 送信できません | 邮件被退 | 退信原因 | 無法傳遞 | 未能送达 | 전송되지 못 | 전송 실패 |
+  배달되지 않 | check your send e-mail address
+`)
 
 /** Forms that no person and no other program writes. They begin the text, whoever the author is. */
-const OPENINGS = [
-  "hi. this is the",
-  "this message was created automatically by mail delivery software",
-  "this is the postfix program",
-  "this is the mail system at host",
-  "this is the mail delivery agent",
-  "this is an automatically generated delivery status notification",
-  "the original message was received at"
-]
+const OPENINGS = phrases(`
+  hi. this is the | this message was created automatically by mail delivery software | this is the postfix program |
+  this is the mail system at host | this is the mail delivery agent |
+  this is an automatically generated delivery status notification | the original message was received at
+`)
 const OPENING_CHARACTERS = 100
 
 /** Returns a text in lower case, with each white space as a space. Places in it are those in the text. */
