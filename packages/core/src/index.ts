@@ -14,7 +14,6 @@ export * as PollingWorker from "./kernel/PollingWorker.ts"
 export * from "./kernel/ProviderError.ts"
 export * from "./kernel/WithoutPersons.ts"
 export * from "./kernel/ResourceError.ts"
-export * from "./kernel/StoreUnavailable.ts"
 
 export {
   ConfigurationInvalid,
@@ -142,7 +141,7 @@ export * as ReturnPath from "./email/ReturnPath.ts"
 export * as SenderPolicy from "./email/SenderPolicy.ts"
 export * as SendingQuota from "./email/SendingQuota.ts"
 export type { SendingPolicy, SendingRecord } from "./email/SendingQuota.ts"
-export { Suppressions } from "./email/Suppressions.ts"
+export { Suppressions } from "./email/Suppression.ts"
 export * from "./email/Thread.ts"
 export { Threads } from "./email/Threads.ts"
 

@@ -7,13 +7,20 @@ import {
   SenderPolicy
 } from "@agentos/core"
 import { Effect, Exit, Layer, Option } from "effect"
+import { createHash } from "node:crypto"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { SENDING } from "./MessageStorePostgres.ts"
-import { erasedLocalPart } from "./ErasedLocalPart.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
+
+/** A local part has no colon, so a hash is never a local part. */
+export const ERASED_PREFIX = "erased:"
+
+/** Returns the text that replaces the local part of an erased tenant, so that its address is not assigned again. */
+const erasedLocalPart = (localPart: string): string =>
+  ERASED_PREFIX + createHash("sha256").update(localPart).digest("hex")
 
 const CHANGING = {
   displayName: Table.textOrNull("display_name"),

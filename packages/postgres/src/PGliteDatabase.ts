@@ -1,12 +1,41 @@
-import { Effect } from "effect"
+import { acquireFileLock, FileLockedError } from "@agentos/node/file-lock"
+import { Effect, Schema, type Scope } from "effect"
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { DatabaseFailure } from "./DatabaseFailure.ts"
-import { lockDirectory } from "./DirectoryLock.ts"
 import { failWhenAborted, PGliteEngine } from "./PGliteEngine.ts"
+
+/** Fails because another process uses the directory. */
+export class DirectoryInUse extends Schema.TaggedError<DirectoryInUse>()("DirectoryInUse", {
+  directory: Schema.String,
+  pid: Schema.Int
+}) {
+  override get message(): string {
+    return (
+      `${this.directory} is in use by process ${this.pid}: stop it first, or choose another directory. ` +
+      "Servers that are to share their data need a PostgreSQL server."
+    )
+  }
+}
+
+/** Locks a directory for this process until the scope closes. */
+export const lockDirectory = (directory: string): Effect.Effect<void, DirectoryInUse, Scope.Scope> =>
+  Effect.asVoid(
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        try {
+          return Effect.succeed(acquireFileLock(join(directory, "agentos.lock")))
+        } catch (error) {
+          if (error instanceof FileLockedError) return Effect.fail(new DirectoryInUse({ directory, pid: error.pid }))
+          throw error
+        }
+      }),
+      (lock) => Effect.sync(lock.release)
+    )
+  )
 
 /**
  * Opens an embedded database until the scope closes: in a directory, which is locked against other processes,

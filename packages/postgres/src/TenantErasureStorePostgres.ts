@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { ERASED_PREFIX } from "./ErasedLocalPart.ts"
+import { ERASED_PREFIX } from "./MailboxStorePostgres.ts"
 import { withoutAnswer } from "./OperationStorePostgres.ts"
 import * as Parameter from "./Parameter.ts"
 

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { readdirSync } from "node:fs"
-import { lockDirectory } from "../src/DirectoryLock.ts"
+import { lockDirectory } from "../src/PGliteDatabase.ts"
 import { temporaryDirectory } from "./support/Program.ts"
 
 // packages/node/test/file-lock tests the lock itself.

@@ -1,10 +1,15 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Lookup from "../kernel/Lookup.ts"
+import type { Page, PageRequest } from "../kernel/Page.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
 import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
+import { DEFAULT_SUPPRESSION_LIMIT } from "./EmailInput.ts"
 import type { MailPolicy } from "./MailPolicy.ts"
 import type { Message, MessageSummary, SenderAuthentication } from "./Message.ts"
-import type { MessageFilter, MessageStore } from "./MessageStore.ts"
+import { type MessageFilter, MessageStore, type Suppression } from "./MessageStore.ts"
 import * as SendingQuota from "./SendingQuota.ts"
 
 /**
@@ -146,3 +151,38 @@ export const suppress = Effect.fnUntraced(function* ({ messages, ownDomain, poli
     Effect.annotateLogs({ tenantId, messageId })
   )
 })
+
+/** The addresses that a tenant may no longer write to, for the tenant and the operator. */
+export class Suppressions extends Context.Service<
+  Suppressions,
+  {
+    /** Returns the suppressions by address. The cursor of a page is its last address. */
+    readonly list: (tenantId: TenantId, page: PageRequest) => Effect.Effect<Page<Suppression>>
+    /**
+     * Lifts the suppression of an address, in any case, and returns whether it was suppressed. Later mail to it may
+     * bounce again, which suppresses it again. What counts towards a pause stays counted.
+     */
+    readonly lift: (tenantId: TenantId, address: string) => Effect.Effect<boolean>
+  }
+>()("@agentos/core/email/Suppressions") {
+  static readonly layer = Layer.effect(
+    Suppressions,
+    Effect.gen(function* () {
+      const messages = yield* MessageStore
+      const tenants = yield* TenantStore
+      const transactor = yield* Transactor
+      return Suppressions.of({
+        list: Effect.fnUntraced(function* (tenantId, { cursor, limit = DEFAULT_SUPPRESSION_LIMIT }) {
+          const found = yield* messages.listSuppressions(tenantId, cursor, limit + 1)
+          const items = found.slice(0, limit)
+          return { items, nextCursor: found.length > limit ? (items.at(-1)?.address ?? null) : null }
+        }),
+        // Under the lock, so that a report that is being applied does not suppress by state that it read before.
+        lift: (tenantId, address) =>
+          transactor.transact(
+            Effect.andThen(tenants.lock([tenantId]), messages.liftSuppression(tenantId, foldAddress(address)))
+          )
+      })
+    })
+  )
+}

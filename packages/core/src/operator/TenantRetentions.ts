@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
-import { makeRemovals } from "../jobs/Removals.ts"
+import { makeRemovals } from "../jobs/StoreUpkeep.ts"
 import { invalid, type InvalidRequest, type ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"

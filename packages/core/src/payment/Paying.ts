@@ -1,5 +1,5 @@
 import { Duration, Effect, type Exit, Fiber, FiberSet, Option, Result } from "effect"
-import { findStoreUnavailable, type StoreUnavailable } from "../kernel/StoreUnavailable.ts"
+import { findStoreUnavailable, type StoreUnavailable } from "../kernel/Transactor.ts"
 import { requireActive } from "../tenancy/Tenant.ts"
 import type { Answer } from "./Answer.ts"
 import { claim, ClaimLost, type ClaimPorts } from "./Claiming.ts"

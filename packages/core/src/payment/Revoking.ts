@@ -1,9 +1,8 @@
 import { Effect, Option } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Ledger from "./Ledger.ts"
-import type { OperationFailure } from "./Operation.ts"
+import { type OperationFailure, refundNonceOf } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
-import { refundNonceOf } from "./RefundNonce.ts"
 
 export interface Revoking {
   /**

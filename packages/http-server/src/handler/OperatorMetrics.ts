@@ -16,9 +16,8 @@ import {
 } from "@agentos/core"
 import { Clock, Duration, Effect, Option } from "effect"
 import { type DatabaseConnectionCount, DatabaseState, type TableSize } from "../DatabaseState.ts"
-import { processMetricsText } from "../health/ProcessMetrics.ts"
+import { counter, formatSeparately, gauge, processMetricsText } from "../health/ProcessMetrics.ts"
 import { Readiness } from "../health/Readiness.ts"
-import { counter, formatSeparately, gauge } from "../health/SeparateMetrics.ts"
 import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 
 /** A slower database is reported as down, so that the metrics of this server itself still appear. */

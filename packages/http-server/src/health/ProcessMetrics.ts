@@ -1,9 +1,24 @@
-import { readdir, readFile } from "node:fs/promises"
-import { memoryUsage, cpuUsage } from "node:process"
-import { monitorEventLoopDelay } from "node:perf_hooks"
-import { Effect, Option } from "effect"
+import { Effect, Metric, Option } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import { counter, formatSeparately, gauge } from "./SeparateMetrics.ts"
+import { readdir, readFile } from "node:fs/promises"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { cpuUsage, memoryUsage } from "node:process"
+
+/** Sets a counter of a separate registry to its total. */
+export const counter = (id: string, description: string, attributes: Record<string, string>, total: number) =>
+  Metric.update(Metric.counter(id, { description, attributes, incremental: true }), total)
+
+export const gauge = (id: string, description: string, attributes: Record<string, string>, value: number) =>
+  Metric.update(Metric.gauge(id, { description, attributes }), value)
+
+/**
+ * Formats metrics that are read anew for each request, in a registry of their own. So a counter is its total, and a series
+ * that is not reported any more does not keep its old value.
+ */
+export const formatSeparately = <R>(metrics: Effect.Effect<void, never, R>) =>
+  Effect.suspend(() =>
+    Effect.provideService(Effect.andThen(metrics, PrometheusMetrics.format()), Metric.MetricRegistry, new Map())
+  )
 
 /** The system is asked in a thread of Node's pool, which lookups of names can occupy. */
 const ANSWER_WITHIN = "500 millis"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setImmediate as turn } from "node:timers/promises"
-import { FRAMES_PER_TICK, FrameShares } from "../../src/realtime/FrameShares.ts"
+import { FRAMES_PER_TICK, FrameShares } from "../../src/realtime/FrameMeter.ts"
 
 /** A socket with frames to pass on, which continues when it is resumed. */
 const socketWith = (shares: FrameShares, tenantId: string, frames: number) => {
