@@ -38,12 +38,7 @@ export const layer = Layer.effect(
     }
 
     return CallStore.of({
-      find: (tenantId, callId) =>
-        run(() => {
-          const call = calls.get(callId)?.call
-          if (call === undefined) return Lookup.missing
-          return call.tenantId === tenantId ? Lookup.owned(call) : Lookup.foreign
-        }),
+      find: (tenantId, callId) => run(() => Lookup.of(calls.get(callId)?.call, tenantId)),
       get: (callId) => run(() => get(callId)),
       findByProvider: (providerCallId) =>
         run(() => Option.fromUndefinedOr(calls.where("provider", providerCallId)[0]?.call)),

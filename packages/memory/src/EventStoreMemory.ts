@@ -128,8 +128,7 @@ class EventTable {
 
   find(tenantId: TenantId, eventId: string, now: Timestamp.Timestamp): Lookup.Lookup<DurableEvent> {
     const row = this.#tables.events.get(eventId)
-    if (row === undefined) return Lookup.missing
-    return row.event.tenantId === tenantId ? Lookup.owned(asRead(row, now)) : Lookup.foreign
+    return Lookup.of(row && asRead(row, now), tenantId)
   }
 
   list(

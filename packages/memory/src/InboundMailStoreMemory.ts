@@ -15,6 +15,12 @@ export const layer = Layer.effect(
       return { ...mail, sizeBytes: raw.length, replayedAfter: row.replayedAfter ?? null }
     }
 
+    /** Returns whether there is a row to change. */
+    const change = (row: InboundMailRow | undefined, to: Partial<InboundMailRow>): boolean => {
+      if (row !== undefined) put({ ...row, ...to })
+      return row !== undefined
+    }
+
     /** Returns the mail if it waits and was not leased again. */
     const waitingUnder = ({ attempts, inboundMailId }: MailLease): InboundMailRow | undefined => {
       const row = inboundMails.get(inboundMailId)
@@ -81,18 +87,11 @@ export const layer = Layer.effect(
           })
         ),
       renew: (lease, leaseMillis) =>
-        run((now) => {
-          const row = waitingUnder(lease)
-          if (row === undefined) return false
-          put({ ...row, leasedUntil: Timestamp.add(now, leaseMillis) })
-          return true
-        }),
+        run((now) => change(waitingUnder(lease), { leasedUntil: Timestamp.add(now, leaseMillis) })),
       postpone: (lease, millis, failure) =>
         run((now) => {
-          const row = waitingUnder(lease)
-          if (row === undefined) return false
-          put({ ...row, leasedUntil: Timestamp.add(now, millis), failed: { attempt: lease.attempts, failure } })
-          return true
+          const failed = { attempt: lease.attempts, failure }
+          return change(waitingUnder(lease), { leasedUntil: Timestamp.add(now, millis), failed })
         }),
       listQueued: ({ after, age = 0, hasFailed, limit, mailboxId, tenantId }) =>
         run((now) =>
@@ -120,9 +119,7 @@ export const layer = Layer.effect(
       replay: (inboundMailId) =>
         run((now) => {
           const row = waitingUnheld(inboundMailId, now)
-          if (row === undefined) return false
-          put({ ...row, leasedUntil: now, replayedAfter: row.mail.attempts })
-          return true
+          return row !== undefined && change(row, { leasedUntil: now, replayedAfter: row.mail.attempts })
         }),
       drop: (inboundMailId) =>
         run((now) => {

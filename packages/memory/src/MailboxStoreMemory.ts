@@ -26,12 +26,7 @@ export const layer = Layer.effect(
     }
 
     return MailboxStore.of({
-      find: (tenantId, mailboxId) =>
-        run(() => {
-          const mailbox = owned(tenantId, mailboxId)
-          if (mailbox !== undefined) return Lookup.owned(mailbox)
-          return mailboxes.has(mailboxId) ? Lookup.foreign : Lookup.missing
-        }),
+      find: (tenantId, mailboxId) => run(() => Lookup.of(mailboxes.get(mailboxId), tenantId)),
       list: (tenantId) => run(() => mailboxes.where("tenant", tenantId).toSorted(oldestFirst)),
       findActive: (parts) =>
         run(() =>
@@ -43,16 +38,14 @@ export const layer = Layer.effect(
           return new Map(found.map((mailbox) => [mailbox.mailboxId, standingOf(mailbox)]))
         }),
       findSender: (tenantId, mailboxId, addresses) =>
-        run(() => {
-          const mailbox = owned(tenantId, mailboxId)
-          if (mailbox === undefined) return mailboxes.has(mailboxId) ? Lookup.foreign : Lookup.missing
-          return Lookup.owned({
+        run(() =>
+          Lookup.map(Lookup.of(mailboxes.get(mailboxId), tenantId), (mailbox) => ({
             mailbox,
             standing: standingOf(mailbox),
             suppressed: suppressedOf(tables, tenantId, addresses),
             sending: tables.sending.get(tenantId)
-          })
-        }),
+          }))
+        ),
       isAvailable: (localPart, tenantId) => run(() => isAvailable(tables, localPart, tenantId)),
       reserve: (localPart, tenantId, operationId) =>
         run(() => {

@@ -49,11 +49,7 @@ export const layer = Layer.effect(
             .map(({ lease }) => lease.messageId)
         ),
       withdraw: (messageId) =>
-        run(() => {
-          const isNew = messageRetries.get(messageId)?.lease.attempts === 0
-          if (isNew) messageRetries.delete(messageId)
-          return isNew
-        }),
+        run(() => messageRetries.get(messageId)?.lease.attempts === 0 && messageRetries.delete(messageId)),
       lease: (limit, leaseMillis) =>
         run((now) =>
           messageRetries
@@ -106,17 +102,8 @@ export const layer = Layer.effect(
           return row !== undefined
         }),
       giveUp: (messageId) =>
-        run((now) => {
-          const isDeferred = findDeferred(messageId, now) !== undefined
-          if (isDeferred) messageRetries.delete(messageId)
-          return isDeferred
-        }),
-      end: (lease) =>
-        run(() => {
-          const isHeld = heldBy(lease) !== undefined
-          if (isHeld) messageRetries.delete(lease.messageId)
-          return isHeld
-        }),
+        run((now) => findDeferred(messageId, now) !== undefined && messageRetries.delete(messageId)),
+      end: (lease) => run(() => heldBy(lease) !== undefined && messageRetries.delete(lease.messageId)),
       countWaiting: (limit) =>
         run(() => {
           const rows = messageRetries.where("all", "all").toSorted(dueFirst).slice(0, limit)

@@ -51,12 +51,7 @@ export const layer = Layer.effect(
           }
           return inserted
         }),
-      find: (tenantId, messageId) =>
-        run(() => {
-          const message = messages.get(messageId)?.message
-          if (message === undefined) return Lookup.missing
-          return message.tenantId === tenantId ? Lookup.owned(message) : Lookup.foreign
-        }),
+      find: (tenantId, messageId) => run(() => Lookup.of(messages.get(messageId)?.message, tenantId)),
       list: (tenantId, filter, after, limit) =>
         run(() =>
           messages
@@ -190,13 +185,7 @@ export const layer = Layer.effect(
             .toSorted((a, b) => (a.address < b.address ? -1 : 1))
             .slice(0, limit)
         ),
-      liftSuppression: (tenantId, address) =>
-        run(() => {
-          const key = compositeKey(tenantId, address)
-          const isFound = suppressions.has(key)
-          suppressions.delete(key)
-          return isFound
-        }),
+      liftSuppression: (tenantId, address) => run(() => suppressions.delete(compositeKey(tenantId, address))),
       liftBounces: (lifted) =>
         run(() => {
           for (const { address, tenantId } of lifted) {

@@ -23,12 +23,7 @@ export const layer = Layer.effect(
     }
 
     return PhoneNumberStore.of({
-      find: (tenantId, phoneNumberId) =>
-        run(() => {
-          const number = owned(tenantId, phoneNumberId)
-          if (number !== undefined) return Lookup.owned(number)
-          return phoneNumbers.has(phoneNumberId) ? Lookup.foreign : Lookup.missing
-        }),
+      find: (tenantId, phoneNumberId) => run(() => Lookup.of(phoneNumbers.get(phoneNumberId), tenantId)),
       findEach: (keys) => run(() => [...new Set(keys.flatMap((key) => owned(key.tenantId, key.phoneNumberId) ?? []))]),
       list: (tenantId) => run(() => phoneNumbers.where("tenant", tenantId).toSorted(by("createdAt"))),
       findByNumber: (number) => run(() => Option.fromUndefinedOr(unreleased(number)[0])),

@@ -66,8 +66,27 @@ export class Table<Row, Name extends string = never> {
     this.#replace(key, row)
   }
 
-  delete(key: string): void {
-    if (this.#rows.has(key)) this.#replace(key, undefined)
+  /** Adds a row. Returns false, and changes nothing, if the key has one. */
+  insert(key: string, row: Row): boolean {
+    const isFree = !this.#rows.has(key)
+    if (isFree) this.#replace(key, row)
+    return isFree
+  }
+
+  /** Replaces the row of a key, if it has one. Returns the new row. */
+  update(key: string, change: (row: Row) => Row): Row | undefined {
+    const row = this.#rows.get(key)
+    if (row === undefined) return undefined
+    const changed = change(row)
+    this.#replace(key, changed)
+    return changed
+  }
+
+  /** Returns whether the key had a row. */
+  delete(key: string): boolean {
+    const isFound = this.#rows.has(key)
+    if (isFound) this.#replace(key, undefined)
+    return isFound
   }
 
   #replace(key: string, row: Row | undefined): void {

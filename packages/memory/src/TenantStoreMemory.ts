@@ -6,8 +6,11 @@ import { compositeKey } from "./Tables.ts"
 /** Tenants in memory. No locks are needed, since transactions run one after the other. */
 export const layer = Layer.effect(
   TenantStore,
-  Effect.map(MemoryDatabase, ({ run, tables: { mailboxes, phoneNumbers, signIns, tenants } }) =>
-    TenantStore.of({
+  Effect.map(MemoryDatabase, ({ run, tables: { mailboxes, phoneNumbers, signIns, tenants } }) => {
+    const change = (tenantId: string, to: (tenant: Tenant) => Tenant) =>
+      run(() => Option.fromUndefinedOr(tenants.update(tenantId, to)))
+
+    return TenantStore.of({
       ensure: (candidate) =>
         run(() => {
           const [known] = tenants.where("wallet", candidate.wallet)
@@ -42,29 +45,10 @@ export const layer = Layer.effect(
         }),
       lock: (tenantIds) =>
         run(() => [...new Set(tenantIds)].toSorted().flatMap((tenantId) => tenants.get(tenantId) ?? [])),
-      revokeTokens: (tenantId) =>
-        run(() => {
-          const tenant = tenants.get(tenantId)
-          if (tenant === undefined) return Option.none()
-          const revoked = { ...tenant, tokenVersion: tenant.tokenVersion + 1 }
-          tenants.set(tenantId, revoked)
-          return Option.some(revoked)
-        }),
-      setTokenTrust: (tenantId, tokenTrust) =>
-        run(() => {
-          const tenant = tenants.get(tenantId)
-          if (tenant === undefined) return Option.none()
-          const changed = { ...tenant, tokenTrust }
-          tenants.set(tenantId, changed)
-          return Option.some(changed)
-        }),
+      revokeTokens: (tenantId) => change(tenantId, (tenant) => ({ ...tenant, tokenVersion: tenant.tokenVersion + 1 })),
+      setTokenTrust: (tenantId, tokenTrust) => change(tenantId, (tenant) => ({ ...tenant, tokenTrust })),
       useSignIn: ({ expiresAt, nonce, tenantId }) =>
-        run(() => {
-          const key = compositeKey(tenantId, nonce)
-          if (signIns.has(key)) return false
-          signIns.set(key, expiresAt)
-          return true
-        }),
+        run(() => signIns.insert(compositeKey(tenantId, nonce), expiresAt)),
       deleteSignIns: (age, limit) =>
         run((now) => {
           const old = signIns.entries().filter(([, expiresAt]) => expiresAt <= now - age)
@@ -73,14 +57,7 @@ export const layer = Layer.effect(
           return deleted.length
         }),
       setSuspension: (tenantId, suspension) =>
-        run(() => {
-          const tenant = tenants.get(tenantId)
-          if (tenant === undefined) return Option.none()
-          const { suspension: _, ...active } = tenant
-          const changed = suspension === null ? active : { ...active, suspension }
-          tenants.set(tenantId, changed)
-          return Option.some(changed)
-        })
+        change(tenantId, ({ suspension: _, ...active }) => (suspension === null ? active : { ...active, suspension }))
     })
-  )
+  })
 )

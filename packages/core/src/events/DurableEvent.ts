@@ -183,9 +183,6 @@ export const EventPolicy = Context.Reference<EventPolicy>("@agentos/core/events/
 /** An event as clients see it, of any type. `EventRecord` is the union by type. */
 export type AnyEventRecord = Schema.Struct.Type<typeof RECORD_FIELDS> & Pick<EventDraft, "type" | "payload">
 
-const isoOrNull = (moment: Timestamp.Timestamp | null): string | null =>
-  moment === null ? null : Timestamp.toIso(moment)
-
 /** Returns the record of an event. Its payload repeats the type and id, so that it can be forwarded alone. */
 export const toAnyEventRecord = (event: DurableEvent): AnyEventRecord => ({
   eventId: event.eventId,
@@ -196,8 +193,8 @@ export const toAnyEventRecord = (event: DurableEvent): AnyEventRecord => ({
   resourceId: event.resourceId,
   agentId: event.agentId,
   createdAt: Timestamp.toIso(event.createdAt),
-  deliveredAt: isoOrNull(event.deliveredAt),
-  acknowledgedAt: isoOrNull(event.acknowledgedAt),
+  deliveredAt: Timestamp.toIsoOrNull(event.deliveredAt),
+  acknowledgedAt: Timestamp.toIsoOrNull(event.acknowledgedAt),
   expiresAt: Timestamp.toIso(event.expiresAt),
   deliveryCount: event.deliveryCount,
   payload: { type: event.type, eventId: event.eventId, ...event.payload }

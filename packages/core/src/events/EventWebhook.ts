@@ -62,10 +62,10 @@ export const toWebhookRecord = (webhook: EventWebhook): EventWebhookRecord => ({
   url: webhook.url,
   types: webhook.types,
   status: webhook.state,
-  previousSecretValidUntil: webhook.previousSecret === null ? null : Timestamp.toIso(webhook.previousSecret.validUntil),
+  previousSecretValidUntil: Timestamp.toIsoOrNull(webhook.previousSecret?.validUntil ?? null),
   createdAt: Timestamp.toIso(webhook.createdAt),
   updatedAt: Timestamp.toIso(webhook.updatedAt),
-  pausedAt: webhook.pausedAt === null ? null : Timestamp.toIso(webhook.pausedAt)
+  pausedAt: Timestamp.toIsoOrNull(webhook.pausedAt)
 })
 
 /** One request to an endpoint. */
@@ -109,7 +109,7 @@ export type WebhookDeliveryRecord = typeof WebhookDeliveryRecord.Type
 export const toDeliveryRecord = ({ createdAt, nextAttemptAt, ...attempt }: WebhookAttempt): WebhookDeliveryRecord => ({
   ...attempt,
   createdAt: Timestamp.toIso(createdAt),
-  nextAttemptAt: nextAttemptAt === null ? null : Timestamp.toIso(nextAttemptAt)
+  nextAttemptAt: Timestamp.toIsoOrNull(nextAttemptAt)
 })
 
 /** An event whose last attempt failed. */

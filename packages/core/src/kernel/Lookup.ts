@@ -11,6 +11,15 @@ export const owned = <A>(value: A): Lookup<A> => ({ _tag: "Owned", value })
 export const foreign: Lookup<never> = { _tag: "Foreign" }
 export const missing: Lookup<never> = { _tag: "Missing" }
 
+/** Returns what a tenant finds: its own resource, another tenant's, or nothing. */
+export const of = <A extends { readonly tenantId: string }>(found: A | undefined, tenantId: string): Lookup<A> => {
+  if (found === undefined) return missing
+  return found.tenantId === tenantId ? owned(found) : foreign
+}
+
+export const map = <A, B>(lookup: Lookup<A>, to: (value: A) => B): Lookup<B> =>
+  lookup._tag === "Owned" ? owned(to(lookup.value)) : lookup
+
 /** Returns the owned resource, or fails with `ResourceNotOwned` or `ResourceNotFound`. */
 export const orFail = <A>(
   lookup: Lookup<A>,

@@ -300,12 +300,8 @@ export class PaymentStatuses extends Context.Service<
       })
 
       const ofOperation = Effect.fnUntraced(function* ({ tenantId }: Tenant, operationId: string) {
-        const found = yield* operations.find(operationId)
-        const lookup = Option.match(found, {
-          onNone: () => Lookup.missing,
-          onSome: (operation) => (operation.tenantId === tenantId ? Lookup.owned(operation) : Lookup.foreign)
-        })
-        return yield* ofHeld(yield* Lookup.orFail(lookup, "operation", operationId))
+        const found = Lookup.of(Option.getOrUndefined(yield* operations.find(operationId)), tenantId)
+        return yield* ofHeld(yield* Lookup.orFail(found, "operation", operationId))
       })
 
       return PaymentStatuses.of({ ofPayment, ofOperation })
