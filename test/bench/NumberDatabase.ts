@@ -2,8 +2,8 @@ import {
   CallReports,
   Allowance,
   type Job,
-  NumberExpiry,
-  NumberNotices,
+  numberExpiry,
+  numberNotices,
   ProviderError,
   TelephonyProvider,
   Timestamp,
@@ -106,7 +106,7 @@ const layerCarrier = Layer.suspend(() => {
   })
 })
 
-const JOBS = { "number-notices": NumberNotices.make, "number-expiry": NumberExpiry.make }
+const JOBS = { "number-notices": numberNotices, "number-expiry": numberExpiry }
 export type NumberJob = keyof typeof JOBS
 
 const counters = `

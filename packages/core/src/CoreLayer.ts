@@ -1,9 +1,10 @@
 import { Effect, Layer } from "effect"
-import { emailServices } from "./email/EmailServices.ts"
 import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
+import { mailboxCreation, mailboxDeletion, mailboxUpdate } from "./email/MailboxServices.ts"
 import { MessageContents } from "./email/MessageContents.ts"
 import { MessageRetries } from "./email/MessageRetries.ts"
+import { messageSending } from "./email/MessageSending.ts"
 import { ScheduledMessages } from "./email/ScheduledMessages.ts"
 import { MessageLabels } from "./email/MessageLabels.ts"
 import { Suppressions } from "./email/Suppression.ts"
@@ -13,8 +14,7 @@ import { EventWebhooks } from "./events/EventWebhooks.ts"
 import { type Job, Jobs } from "./jobs/Job.ts"
 import { JobRunner } from "./jobs/JobRunner.ts"
 import * as LedgerAudit from "./jobs/LedgerAudit.ts"
-import * as NumberExpiry from "./jobs/NumberExpiry.ts"
-import * as NumberNotices from "./jobs/NumberNotices.ts"
+import { numberExpiry, numberNotices } from "./jobs/NumberEnds.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
 import * as AuditRetention from "./operator/AuditRetention.ts"
@@ -31,19 +31,38 @@ import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { ManualRefunds } from "./payment/ManualRefunds.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
-import { PaidServices, type StoredService } from "./payment/PaidService.ts"
+import { PaidServices, type StoredService, toStored } from "./payment/PaidService.ts"
 import { PaymentNetworks } from "./payment/PaymentNetworks.ts"
 import { PaymentStatuses } from "./payment/PaymentStatus.ts"
 import { Sales } from "./payment/Sales.ts"
 import { TokenRecovery } from "./payment/TokenRecovery.ts"
 import { AgentSessions } from "./phone/AgentSessions.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
+import { fiveMinuteCall, oneMinuteCall } from "./phone/CallPlacing.ts"
 import { CallReports, Calls } from "./phone/Calls.ts"
+import { callExtension, inboundMinutes, numberRenewal } from "./phone/Extensions.ts"
+import { canadaNumberPurchase, usNumberPurchase } from "./phone/NumberPurchase.ts"
 import { Numbers } from "./phone/Numbers.ts"
-import { phoneServices } from "./phone/PhoneServices.ts"
 import { VoiceConversations } from "./phone/VoiceConversations.ts"
 import { Credentials } from "./tenancy/Credentials.ts"
 import { TenantLimits } from "./TenantLimits.ts"
+
+const emailServices = Effect.all([
+  Effect.map(mailboxCreation, toStored),
+  Effect.map(mailboxUpdate, toStored),
+  Effect.map(mailboxDeletion, toStored),
+  Effect.map(messageSending, toStored)
+])
+
+const phoneServices = Effect.all([
+  Effect.map(usNumberPurchase, toStored),
+  Effect.map(canadaNumberPurchase, toStored),
+  Effect.map(numberRenewal, toStored),
+  Effect.map(inboundMinutes, toStored),
+  Effect.map(oneMinuteCall, toStored),
+  Effect.map(fiveMinuteCall, toStored),
+  Effect.map(callExtension, toStored)
+])
 
 const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer, VoiceConversations.layer).pipe(
   Layer.provideMerge(AgentSessions.layer),
@@ -51,7 +70,7 @@ const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer
 )
 
 const commonJobs = Effect.zipWith(LedgerAudit.make, StoreUpkeep.make, (audit, upkeep) => [audit, ...upkeep])
-const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
+const phoneJobs = Effect.all([numberNotices, numberExpiry, NumberReconciliation.make])
 const operatorJobs = Effect.zipWith(AuditRetention.make, IncidentWatch.make, (retention, watch) => [
   retention,
   ...watch

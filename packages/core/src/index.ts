@@ -189,8 +189,7 @@ export * as CallWatch from "./jobs/CallWatch.ts"
 export { type Job, Jobs } from "./jobs/Job.ts"
 export * from "./jobs/JobRunner.ts"
 export * from "./jobs/JobStore.ts"
-export * as NumberExpiry from "./jobs/NumberExpiry.ts"
-export * as NumberNotices from "./jobs/NumberNotices.ts"
+export { numberExpiry, numberNotices } from "./jobs/NumberEnds.ts"
 export * as OperationCompletion from "./jobs/OperationCompletion.ts"
 
 export {

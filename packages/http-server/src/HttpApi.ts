@@ -1,3 +1,4 @@
+import { OPERATIONS, ServiceUnavailable } from "@agentos/api"
 import { Effect, Layer } from "effect"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { Liveness } from "./health/Liveness.ts"
@@ -16,11 +17,16 @@ import * as OperatorRoutes from "./handler/operator/OperatorRoutes.ts"
 import * as PaidRoutes from "./handler/PaidRoutes.ts"
 import * as PaymentRoutes from "./handler/PaymentRoutes.ts"
 import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
-import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
 import * as IngressRoutes from "./ingress/IngressRoutes.ts"
 import * as IngressSockets from "./ingress/IngressSockets.ts"
+import { operationRoute } from "./operation/OperationRoute.ts"
 import { BodyMemory } from "./operation/BodyMemory.ts"
 import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
+
+/** Listed, and never available. It asks for neither input nor payment. */
+const domainRegistration = operationRoute(OPERATIONS.registerDomain, () =>
+  Effect.fail(new ServiceUnavailable({ ever: false }))
+)
 
 /** Every route for clients and providers. Those of providers exist only if they are configured. */
 const publicRoutes = Effect.gen(function* () {
@@ -30,7 +36,7 @@ const publicRoutes = Effect.gen(function* () {
     ...(yield* EventRoutes.routes),
     ...(yield* PhoneRoutes.routes),
     ...(yield* PaidRoutes.routes),
-    ...UnavailableRoutes.routes,
+    domainRegistration,
     ...(yield* AuthRoutes.routes),
     ...(yield* PaymentRoutes.routes),
     ...(yield* LimitRoutes.routes),

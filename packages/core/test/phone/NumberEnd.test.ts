@@ -1,4 +1,4 @@
-import { CallAdmission, CallStore, NumberExpiry, NumberNotices, PhoneNumberStore, Timestamp } from "@agentos/core"
+import { CallAdmission, CallStore, numberExpiry, numberNotices, PhoneNumberStore, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -176,10 +176,10 @@ describe("many numbers that end at the same time", () => {
       const one = () => Effect.die(new Error("one at a time"))
       const numbers = PhoneNumberStore.of({ ...(yield* PhoneNumberStore), find: one, update: one })
       const calls = CallStore.of({ ...(yield* CallStore), live: one })
-      yield* (yield* Effect.provideService(NumberNotices.make, PhoneNumberStore, numbers)).run
+      yield* (yield* Effect.provideService(numberNotices, PhoneNumberStore, numbers)).run
       assert.lengthOf(yield* told("phone.number.expiring"), 9)
       yield* TestClock.adjust("1 day")
-      const expiry = NumberExpiry.make.pipe(
+      const expiry = numberExpiry.pipe(
         Effect.provideService(PhoneNumberStore, numbers),
         Effect.provideService(CallStore, calls)
       )
@@ -203,10 +203,10 @@ describe("many numbers that end at the same time", () => {
         dueForNotice: () => Effect.succeed(stale),
         expired: () => Effect.succeed(stale)
       })
-      yield* (yield* Effect.provideService(NumberNotices.make, PhoneNumberStore, outdated)).run
+      yield* (yield* Effect.provideService(numberNotices, PhoneNumberStore, outdated)).run
       assert.sameMembers(yield* told("phone.number.expiring"), [ids[1], ids[1], ids[1], ids[2], ids[2], ids[2]])
       yield* TestClock.adjust("1 day")
-      yield* (yield* Effect.provideService(NumberExpiry.make, PhoneNumberStore, outdated)).run
+      yield* (yield* Effect.provideService(numberExpiry, PhoneNumberStore, outdated)).run
       assert.deepStrictEqual(
         (yield* list).map(({ state }) => state),
         ["active", "released", "released"]
