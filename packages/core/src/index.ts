@@ -31,6 +31,7 @@ export * as Uuid from "./kernel/Uuid.ts"
 export * from "./ingress/ProviderIngress.ts"
 
 export * from "./limits/ByteBudget.ts"
+export * from "./limits/Counts.ts"
 export * from "./limits/JsonScan.ts"
 export * as ClientAddress from "./limits/ClientAddress.ts"
 export * as RateLimiter from "./limits/RateLimiter.ts"

@@ -1,3 +1,4 @@
+import { addToCount } from "@agentos/core"
 import { Effect } from "effect"
 
 /**
@@ -47,9 +48,7 @@ export class FairSlots {
 
   leave(group: string): void {
     this.#used--
-    const left = this.#usedOf(group) - 1
-    if (left === 0) this.#usedBy.delete(group)
-    else this.#usedBy.set(group, left)
+    addToCount(this.#usedBy, group, -1)
     this.#fill()
   }
 
@@ -77,7 +76,7 @@ export class FairSlots {
       this.#waiting.delete(next)
       if (queue.length > 0) this.#waiting.set(next, queue)
       this.#used++
-      this.#usedBy.set(next, this.#usedOf(next) + 1)
+      addToCount(this.#usedBy, next, 1)
       start()
     }
   }

@@ -1,4 +1,5 @@
 import * as ClientAddress from "../limits/ClientAddress.ts"
+import { addToCount } from "../limits/Counts.ts"
 import type { InboundEnvelope } from "./InboundMail.ts"
 
 const networkOf = ({ network, remoteAddress }: InboundEnvelope): string =>
@@ -39,14 +40,10 @@ export class NetworkShares {
   }
 
   add(envelope: InboundEnvelope): void {
-    const network = networkOf(envelope)
-    this.#counts.set(network, (this.#counts.get(network) ?? 0) + 1)
+    addToCount(this.#counts, networkOf(envelope), 1)
   }
 
   remove(envelope: InboundEnvelope): void {
-    const network = networkOf(envelope)
-    const left = (this.#counts.get(network) ?? 0) - 1
-    if (left > 0) this.#counts.set(network, left)
-    else this.#counts.delete(network)
+    addToCount(this.#counts, networkOf(envelope), -1)
   }
 }

@@ -5,6 +5,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Trace from "../kernel/Trace.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
+import { addToCount } from "../limits/Counts.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { EventPolicy, toAnyEventRecord } from "./DurableEvent.ts"
@@ -274,18 +275,16 @@ export const run = Effect.gen(function* () {
       const lost = serving.get(webhookId)
       if (lost !== undefined) yield* Fiber.interrupt(lost)
       const { host } = new URL(url)
-      const others = leasesOfHost.get(host) ?? 0
-      if (others >= HOST_MAX) return yield* store.finish(lease, { dueIn: HOST_DELAY, isResting: true }, null)
-      leasesOfHost.set(host, others + 1)
+      if ((leasesOfHost.get(host) ?? 0) >= HOST_MAX)
+        return yield* store.finish(lease, { dueIn: HOST_DELAY, isResting: true }, null)
+      addToCount(leasesOfHost, host, 1)
       const served = yield* Effect.forkChild(serveLeased(lease), { startImmediately: true })
       serving.set(webhookId, served)
       const ended = yield* Effect.ensuring(
         Fiber.await(served),
         Effect.sync(() => {
           if (serving.get(webhookId) === served) serving.delete(webhookId)
-          const left = leasesOfHost.get(host)! - 1
-          if (left === 0) leasesOfHost.delete(host)
-          else leasesOfHost.set(host, left)
+          addToCount(leasesOfHost, host, -1)
         })
       )
       if (Exit.isFailure(ended) && !Cause.hasInterruptsOnly(ended.cause)) yield* ended

@@ -1,5 +1,6 @@
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
+import { addToCount } from "../limits/Counts.ts"
 import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import {
@@ -68,14 +69,9 @@ export class VoiceConversations extends Context.Service<
       /** Asks a webhook, unless too many requests to those of its tenant are under way. */
       const askWebhook = (tenantId: TenantId, address: AgentAddress, message: AgentMessage) =>
         Stream.suspend(() => {
-          const others = asked.get(tenantId) ?? 0
-          if (others >= REQUESTS_PER_TENANT) return Stream.fail(tooManyRequests)
-          asked.set(tenantId, others + 1)
-          const ended = Effect.sync(() => {
-            const left = asked.get(tenantId)! - 1
-            if (left === 0) asked.delete(tenantId)
-            else asked.set(tenantId, left)
-          })
+          if ((asked.get(tenantId) ?? 0) >= REQUESTS_PER_TENANT) return Stream.fail(tooManyRequests)
+          addToCount(asked, tenantId, 1)
+          const ended = Effect.sync(() => addToCount(asked, tenantId, -1))
           return Stream.ensuring(agents.ask(address, message), ended)
         })
 

@@ -1,4 +1,4 @@
-import { ClientAddress } from "@agentos/core"
+import { addToCount, ClientAddress } from "@agentos/core"
 import { CLOSE_CODES } from "@agentos/api"
 import type { RealtimeConnection } from "./RealtimeConnection.ts"
 
@@ -68,10 +68,7 @@ export class Connections {
   }
 
   #countUnauthenticated({ address }: RealtimeConnection, change: 1 | -1): void {
-    const count = this.unauthenticatedFrom(address) + change
-    const client = ClientAddress.clientOf(address)
-    if (count === 0) this.#unauthenticatedByClient.delete(client)
-    else this.#unauthenticatedByClient.set(client, count)
+    addToCount(this.#unauthenticatedByClient, ClientAddress.clientOf(address), change)
   }
 
   [Symbol.iterator](): Iterator<RealtimeConnection> {

@@ -1,4 +1,4 @@
-import { ClientAddress } from "@agentos/core"
+import { addToCount, ClientAddress } from "@agentos/core"
 
 /** The sender of a session, as the limits count it: see `ClientAddress`. */
 export interface Peer {
@@ -42,20 +42,14 @@ export class SessionTable {
     const open = ofNetwork < FEW_SESSIONS ? connections : connections - connectionsReserved
     if (this.#total >= open || ofAddress >= connectionsPerAddress || ofNetwork >= connectionsPerNetwork) return false
     this.#total++
-    this.#byAddress.set(address, ofAddress + 1)
-    this.#byNetwork.set(network, ofNetwork + 1)
+    addToCount(this.#byAddress, address, 1)
+    addToCount(this.#byNetwork, network, 1)
     return true
   }
 
   leave({ address, network }: Peer): void {
     this.#total--
-    decrement(this.#byAddress, address)
-    decrement(this.#byNetwork, network)
+    addToCount(this.#byAddress, address, -1)
+    addToCount(this.#byNetwork, network, -1)
   }
-}
-
-const decrement = (counts: Map<string, number>, key: string): void => {
-  const left = (counts.get(key) ?? 0) - 1
-  if (left > 0) counts.set(key, left)
-  else counts.delete(key)
 }
