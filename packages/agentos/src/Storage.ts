@@ -31,6 +31,8 @@ export interface PostgresSettings {
   readonly idleTransactionTimeoutSeconds?: number | undefined
   /** The version of the program, by which the servers of a database see each other. */
   readonly version?: string | undefined
+  /** Whether opening it creates or migrates its tables, as by default, or fails unless they are up to date. */
+  readonly migrates?: boolean | undefined
 }
 
 const loadPostgres = Effect.promise(() => import("@agentos/postgres"))
@@ -51,7 +53,8 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
     processes: settings.processes,
     statementTimeout: seconds(settings.statementTimeoutSeconds),
     idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds),
-    version: settings.version
+    version: settings.version,
+    migrates: settings.migrates
   }
   return {
     isShared: true,
@@ -90,7 +93,7 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
  * PostgreSQL embedded in this process, with its files in a directory that one process uses at a time. It can lose
  * committed data when the machine loses power: use a server for real payments.
  */
-export const pglite = (directory: string): Storage => ({
+export const pglite = (directory: string, { migrates }: Pick<PostgresSettings, "migrates"> = {}): Storage => ({
   isShared: false,
   schema: Effect.map(loadPostgres, ({ maintainPGlite }) => maintainPGlite({ directory })),
   layer: Layer.unwrap(
@@ -102,7 +105,7 @@ export const pglite = (directory: string): Storage => ({
           onDatabase(Effect.map(tableSizes, (tables) => ({ connections: undefined, tables })))
         ),
         Layer.effect(StorageDiagnosis, onDatabase(diagnoseDatabase(directory)))
-      ).pipe(Layer.provide(layerPGlite({ directory })))
+      ).pipe(Layer.provide(layerPGlite({ directory, migrates })))
     )
   )
 })

@@ -8,7 +8,15 @@ import { connect, connecting, type ConnectionOf, type SettingsIn } from "./Conne
 import { type ConnectionTarget, readConnectionUrl } from "./ConnectionUrl.ts"
 import { DatabaseFailure, type DatabaseUnsuitable, fromSqlError } from "./DatabaseFailure.ts"
 import { type DatabaseRisk, readRisks } from "./DatabaseRisks.ts"
-import { type AppliedStep, emptyState, migrate, type SchemaState, schemaState, sqlOf } from "./Migrations.ts"
+import {
+  type AppliedStep,
+  emptyState,
+  migrate,
+  SchemaOutdated,
+  type SchemaState,
+  schemaState,
+  sqlOf
+} from "./Migrations.ts"
 import { type DirectoryInUse, hasDatabase, openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
 import { checkServer } from "./ServerCheck.ts"
@@ -64,6 +72,8 @@ export interface PostgresOptions {
   readonly applicationName?: string | undefined
   /** The version of the program, which follows the name of the connection that listens; by default none. */
   readonly version?: string | undefined
+  /** Whether opening an older schema migrates it, as by default, or fails with `SchemaOutdated`. */
+  readonly migrates?: boolean | undefined
 }
 
 /** Options of an embedded database in this process. */
@@ -78,6 +88,8 @@ export interface PGliteOptions {
    * room.
    */
   readonly diskReserveBytes?: number | undefined
+  /** Whether opening creates the database and migrates it, as by default, or fails with `SchemaOutdated`. */
+  readonly migrates?: boolean | undefined
 }
 
 /**
@@ -185,13 +197,14 @@ const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
  */
 export const layerPostgres = (
   options: PostgresOptions
-): Layer.Layer<Database, DatabaseFailure | DatabaseUnsuitable> => {
+): Layer.Layer<Database, DatabaseFailure | DatabaseUnsuitable | SchemaOutdated> => {
   const answerTimeout = millisOf(options.statementTimeout ?? STATEMENT_TIMEOUT) + ANSWER_MARGIN_MILLIS
   return makeLayer(
     Effect.gen(function* () {
       const { connectionOf, pending } = yield* prepare(options)
       // A role that may not migrate can serve a database that is up to date.
-      if (pending.length > 0) yield* withClient(connectionOf, migrate)
+      if (pending.length > 0)
+        yield* options.migrates === false ? new SchemaOutdated({ pending }) : withClient(connectionOf, migrate)
       const serving: ConnectionOf = (kind) => connectionOf({ answerTimeout, ...kind })
       const sql = yield* PgClient.make({
         ...serving({}),
@@ -240,15 +253,23 @@ const openEmbedded = Effect.fnUntraced(function* ({ directory, diskReserveBytes 
  */
 export const layerPGlite = (
   options: PGliteOptions = {}
-): Layer.Layer<Database, DatabaseFailure | DatabaseUnsuitable | DirectoryInUse> =>
+): Layer.Layer<Database, DatabaseFailure | DatabaseUnsuitable | DirectoryInUse | SchemaOutdated> =>
   makeLayer(
     Effect.gen(function* () {
+      const { directory, migrates = true } = options
+      if (!migrates && !existsIn(directory)) yield* requireCurrent(yield* emptyState)
       const sql = yield* openEmbedded(options)
-      yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+      const prepared = migrates ? migrate : Effect.flatMap(schemaState, requireCurrent)
+      yield* Effect.provideService(prepared, SqlClient.SqlClient, sql)
       yield* Effect.forkScoped(vacuumWhenDue(sql))
       return { sql, delivery: sql, transact: makeTransact(sql), announcements: makeLocal(sql) }
     }).pipe(Effect.catchTags(openFailures))
   )
+
+const existsIn = (directory: string | undefined): boolean => directory !== undefined && hasDatabase(directory)
+
+const requireCurrent = ({ pending }: SchemaState): Effect.Effect<void, SchemaOutdated> =>
+  pending.length > 0 ? Effect.fail(new SchemaOutdated({ pending })) : Effect.void
 
 /** The schema of a database, for commands that run before a server or beside it. */
 export interface SchemaMaintenance<E = DatabaseFailure> {
@@ -311,9 +332,8 @@ export const maintainPGlite = (
 ): SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable | DirectoryInUse> => {
   const { migrate, read: readExisting } = maintain(openEmbedded(options))
   const { directory } = options
-  const exists = Effect.sync(() => directory !== undefined && hasDatabase(directory))
-  const read = Effect.flatMap(exists, (found) =>
-    found ? readExisting : Effect.map(emptyState, (state) => ({ version: null, ...state }))
+  const read = Effect.suspend(() =>
+    existsIn(directory) ? readExisting : Effect.map(emptyState, (state) => ({ version: null, ...state }))
   )
   return {
     validate: Effect.void,

@@ -1,4 +1,4 @@
-import { Duration, Effect, Record, Schedule } from "effect"
+import { Duration, Effect, Record, Schedule, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { buildIndexes, type ConcurrentIndex, indexStatement } from "./ConcurrentIndexes.ts"
 import { type DatabaseUnsuitable, fromSqlError, unsuitable } from "./DatabaseFailure.ts"
@@ -292,6 +292,15 @@ export const emptyState: Effect.Effect<SchemaState> = Effect.map(Effect.orDie(kn
   pending: [...migrations.map(nameOf), ...SCHEMA.indexes.map(indexName)],
   newer: []
 }))
+
+/** The database has migrations that did not run. Commands other than `start` and `migrate` do not migrate it. */
+export class SchemaOutdated extends Schema.TaggedError<SchemaOutdated>()("SchemaOutdated", {
+  pending: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `The database has ${this.pending.length} pending migrations. Run agentos-server migrate, or start a server.`
+  }
+}
 
 /**
  * Compares the migrations of the database with those of this program. Changes nothing. Fails with `DatabaseUnsuitable`

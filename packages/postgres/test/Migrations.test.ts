@@ -6,7 +6,8 @@ import {
   layerPostgres,
   maintainPGlite,
   maintainPostgres,
-  Postgres
+  Postgres,
+  SchemaOutdated
 } from "@agentos/postgres"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
@@ -22,7 +23,6 @@ import { copyEmptyDatabase } from "./support/copyDatabase.ts"
 import { fileOf, RECORDED, recordMigrations, statementsUpTo } from "./support/RecordedSchema.ts"
 import { describeSchema } from "./support/SchemaDescription.ts"
 import { type RunningPostgres, startPostgres } from "./support/startPostgres.ts"
-import { TestPostgres } from "./support/TestPostgres.ts"
 
 let postgres: RunningPostgres
 beforeAll(async () => {
@@ -39,14 +39,22 @@ const runOn = (url: Redacted.Redacted, statements: ReadonlyArray<string>) =>
 
 let databases = 0
 
-/** Opens a new database of the server, in which these statements ran before. */
-const onPostgres = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+/** Creates a database of the server, and runs these statements in it. */
+const newDatabase = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   const name = `database_${databases++}`
   yield* runOn(Redacted.make(postgres.url), [`create database ${name}`])
   const url = Redacted.make(new URL(name, postgres.url).href)
   yield* runOn(url, statements)
-  return { layer: layerPostgres({ url }), maintain: maintainPostgres({ url }) }
+  return url
 })
+
+/** Opens a new database of the server, in which these statements ran before. */
+const onPostgres = (statements: ReadonlyArray<string>) =>
+  Effect.map(newDatabase(statements), (url) => ({
+    layer: layerPostgres({ url }),
+    unmigrated: layerPostgres({ url, migrates: false }),
+    maintain: maintainPostgres({ url })
+  }))
 
 /** Opens an embedded database, in which these statements ran before. */
 const onPGlite = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
@@ -58,7 +66,11 @@ const onPGlite = Effect.fnUntraced(function* (statements: ReadonlyArray<string>)
     for (const statement of statements) await database.exec(statement)
     await database.close()
   })
-  return { layer: layerPGlite({ directory }), maintain: maintainPGlite({ directory }) }
+  return {
+    layer: layerPGlite({ directory }),
+    unmigrated: layerPGlite({ directory, migrates: false }),
+    maintain: maintainPGlite({ directory })
+  }
 })
 
 /** An upgrade runs the same statements on both, and from the oldest schema all of them. */
@@ -77,14 +89,13 @@ const INSERT_TENANT = `
 describe("a recorded migration", () => {
   it.live("has the statements that this program runs", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestPostgres
-      const sql = yield* PgClient.make({ url })
+      const sql = yield* PgClient.make({ url: yield* newDatabase([]) })
       const recorded = yield* Effect.provideService(recordMigrations, SqlClient.SqlClient, sql)
       assert.includeMembers([...recorded.keys()], [...RECORDED])
       for (const [name, text] of recorded) {
         yield* Effect.promise(() => expect(text).toMatchFileSnapshot(fileOf(name)))
       }
-    }).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer]))
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
   )
 })
 
@@ -94,7 +105,7 @@ const MODES = ["ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock",
 describe("the locks of a migration", () => {
   it.live("on tables that others use are those that its statements name", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.make({ url: (yield* TestPostgres).url })
+      const sql = yield* PgClient.make({ url: yield* newDatabase([]) })
       /** Runs a migration, and reads the strongest lock of its transaction on each table that existed before. */
       const run = (migration: (typeof SCHEMA.migrations)[string]) =>
         sql.withTransaction(
@@ -117,7 +128,7 @@ describe("the locks of a migration", () => {
         const named = locksOf(yield* statementsOf(migration))
         assert.deepStrictEqual([name, yield* run(migration)], [name, named])
       }
-    }).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer]))
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
   )
 
   it("are found in each statement that a migration may contain", () => {
@@ -169,9 +180,11 @@ describe.each(DATABASES)("a database on %s", (_, open, older) => {
 
   it.live.each(older)("is upgraded from the schema of %s to that of a new database, and keeps its rows", (name) =>
     Effect.gen(function* () {
-      const { layer, maintain } = yield* open([...statementsUpTo(name), INSERT_TENANT])
+      const { layer, maintain, unmigrated } = yield* open([...statementsUpTo(name), INSERT_TENANT])
       const newer = Object.keys(SCHEMA.migrations).filter((other) => other > name)
-      assert.includeMembers([...(yield* maintain.read).pending], newer)
+      const outdated = yield* Effect.flip<unknown, Error, Scope.Scope>(Layer.build(unmigrated))
+      assert(outdated instanceof SchemaOutdated)
+      assert.includeMembers([...outdated.pending], newer)
       const upgraded = yield* Effect.gen(function* () {
         const { find } = yield* TenantStore
         const tenant = Option.getOrThrow(yield* find(TENANT))

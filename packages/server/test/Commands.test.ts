@@ -36,7 +36,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Starts PostgreSQL for the tests of a group: an embedded database would be opened twice for each command. */
+/** Starts PostgreSQL for the tests of a group: an embedded database would be opened for each command. */
 const useDatabase = (): { readonly DATABASE_URL: string } => {
   let postgres: RunningPostgres | undefined
   beforeAll(async () => {

@@ -36,15 +36,6 @@ import { writeZipFile } from "../output/NewFile.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { setupOf, type StorageConfig, storageOf } from "./ServerSetup.ts"
 
-/** The database has migrations that did not run. Commands other than `start` and `migrate` do not migrate it. */
-export class SchemaOutdated extends Schema.TaggedError<SchemaOutdated>()("SchemaOutdated", {
-  pending: Schema.Array(Schema.String)
-}) {
-  override get message(): string {
-    return `The database has ${this.pending.length} pending migrations. Run agentos-server migrate, or start a server.`
-  }
-}
-
 /** No tenant has the id or the wallet. */
 export class TenantUnknown extends Schema.TaggedError<TenantUnknown>()("TenantUnknown", { tenant: Schema.String }) {}
 
@@ -72,13 +63,7 @@ export const schemaOf = (config: StorageConfig) => {
 
 /** Opens the storage unless that would migrate it. */
 export const currentStorage = (config: Pick<ServerConfig, "database">): Storage["layer"] =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { pending } = yield* Effect.flatMap(schemaOf(config), ({ read }) => read)
-      if (pending.length > 0) return yield* new SchemaOutdated({ pending })
-      return storageOf(config).layer
-    })
-  )
+  storageOf(config, { migrates: false }).layer
 
 /** Returns the state of every job that ever ran, over all servers. */
 export const listJobs = (config: Pick<ServerConfig, "database">) =>

@@ -1,5 +1,14 @@
 import { type AllowedAgent } from "@agentos/node/webhook"
-import { pglite, postgres, type Setup, smtp, type Storage, twilio, x402Networks } from "@agentos/agentos"
+import {
+  pglite,
+  postgres,
+  type PostgresSettings,
+  type Setup,
+  smtp,
+  type Storage,
+  twilio,
+  x402Networks
+} from "@agentos/agentos"
 import { ConfigurationInvalid, settingIssues } from "@agentos/core"
 import type { SenderDns } from "@agentos/provider-smtp"
 import { Effect, Redacted, Schema } from "effect"
@@ -15,16 +24,19 @@ import { VERSION } from "../Version.ts"
 export type StorageConfig = Pick<ServerConfig, "database"> & Partial<Pick<ServerConfig, "workers">>
 
 /** The storage that the configuration selects. A server has a version, by which the servers of a database see each other. */
-export const storageOf = ({ database, workers }: StorageConfig, version?: string): Storage =>
+export const storageOf = (
+  { database, workers }: StorageConfig,
+  settings: Pick<PostgresSettings, "migrates" | "version"> = {}
+): Storage =>
   "url" in database
     ? postgres(database.url, {
         maxConnections: database.maxConnections,
         processes: workers,
         statementTimeoutSeconds: database.statementTimeout,
         idleTransactionTimeoutSeconds: database.idleTransactionTimeout,
-        version
+        ...settings
       })
-    : pglite(database.directory)
+    : pglite(database.directory, settings)
 
 /** The DNS records that replace all of DNS. */
 const Zone = Schema.Array(
@@ -109,7 +121,7 @@ export const setupOf = Effect.fnUntraced(function* (
     environment: config.environment,
     publicUrl: config.publicUrl,
     keys: config.keys,
-    storage: storageOf(config, VERSION),
+    storage: storageOf(config, { version: VERSION }),
     payment: x402Networks(config.networks),
     mail: config.mail && (yield* mailOf(config.mail)),
     telephony: carrier && twilio(carrier),
