@@ -18,7 +18,7 @@ describe("Server", () => {
     server.sendScript.push("wait")
     const answering = call(server, "POST", SEND, { ...request, headers })
     while (server.sendScript.length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
-    const stopping = server.stop()
+    const stopping = server.drain()
     const answer = await answering
     await stopping
     assert.strictEqual(answer.status, 201)
@@ -55,7 +55,7 @@ describe("Server", () => {
       })
     const clients = Array.from({ length: 20 }, (_, index) => client(1 + (index % 3), index))
     while (answered.size < clients.length) await new Promise((resolve) => setTimeout(resolve, 5))
-    await server.stop()
+    await server.drain()
     for (const { answers, sent } of await Promise.all(clients)) {
       assert.isAbove(sent, 1)
       assert.strictEqual(answers.length, sent)
@@ -74,7 +74,7 @@ describe("Server", () => {
     server.sendScript.push("wait")
     const answering = call(server, "POST", SEND, { ...request, headers })
     while (server.sendScript.length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
-    await server.stop()
+    await server.drain()
     const answer = await answering
     assert.strictEqual(answer.status, 500)
     assert.deepInclude(errorOf(answer), { code: "INTERNAL_ERROR", retryable: true, paymentState: "unknown" })
@@ -86,7 +86,7 @@ describe("Server", () => {
     idle.on("error", () => {})
     idle.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n")
     await new Promise((resolve) => idle.once("data", resolve))
-    await server.stop()
+    await server.drain()
     idle.destroy()
   })
 
@@ -112,7 +112,7 @@ describe("Server", () => {
         "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
     )
     await answered
-    await server.stop()
+    await server.drain()
     await Promise.all([closed, silentClosed])
     assert.deepStrictEqual(text.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 200"])
   })
@@ -127,7 +127,7 @@ describe("Server", () => {
     })
     await new Promise((resolve) => socket.once("message", resolve))
     const closed = new Promise<number>((resolve) => socket.once("close", resolve))
-    await server.stop()
+    await server.drain()
     assert.strictEqual(await closed, 1012)
   })
 })

@@ -49,6 +49,7 @@ import { SignInWithX } from "@agentos/x402"
 import { Clock, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/core/contract-tests"
+import { NodeServer } from "../../src/connection/NodeServer.ts"
 import { operatorRoutes } from "../../src/handler/operator/OperatorRoutes.ts"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
 import { testSite } from "./TestSite.ts"
@@ -94,6 +95,8 @@ export interface TestServer {
    * Stops the server as a signal would, and waits until it has stopped. Fails if an operation answered an error code
    * that its catalog entry does not list, or a payment state that the code can't have.
    */
+  readonly drain: () => Promise<void>
+  /** Closes the connections that are kept alive, then does the same without the time that it has for their last requests. */
   readonly stop: () => Promise<void>
 }
 
@@ -260,6 +263,11 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   const run = Effect.runPromiseWith(context)
   const { port } = await run(Server.address)
   const operator = Context.get(context, OperatorListener)
+  const drain = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    const undocumented = logs.find((line) => /which its catalog entry does not list|which it can't have/.test(line))
+    if (undocumented !== undefined) throw new Error(undocumented)
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -283,10 +291,10 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
           return events.map(({ eventId }) => eventId)
         })
       ),
+    drain,
     stop: async () => {
-      await Effect.runPromise(Scope.close(scope, Exit.void))
-      const undocumented = logs.find((line) => /which its catalog entry does not list|which it can't have/.test(line))
-      if (undocumented !== undefined) throw new Error(undocumented)
+      Context.get(context, NodeServer).closeIdleConnections()
+      await drain()
     }
   }
 }
