@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { builtProgram, compileCache } from "./BuiltProgram.ts"
-import { type Outcome, runHere } from "./RunHere.ts"
+import { type Outcome, runHere, skippingClock } from "./RunHere.ts"
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -17,7 +17,10 @@ export interface RunOptions {
 export interface Program {
   /** Creates an empty folder. */
   readonly folder: () => string
-  /** Runs a command through pipes. It runs in this process, since starting another one takes longer than most commands. */
+  /**
+   * Runs a command through pipes. It runs in this process, since starting another one takes longer than most commands, with
+   * a clock that each of its sleeps advances at once.
+   */
   readonly run: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Outcome>
   /** Starts the published file, without input. */
   readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ChildProcess
@@ -65,8 +68,7 @@ export const useProgram = (): Program => {
     file,
     folder,
     start,
-    run: (args, options = {}) =>
-      runHere(args, { ...place(options), ...(options.stdin === undefined ? {} : { stdin: options.stdin }) }),
+    run: (args, options = {}) => runHere(args, { ...place(options), clock: skippingClock(), stdin: options.stdin }),
     execute: (args, options = {}) => {
       const child = start(args, options)
       const outcome = outcomeOf(child)
