@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber, Logger, Redacted, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { authenticate } from "mailauth"
 import PostalMime from "postal-mime"
-import { afterEach, describe, expect, it, vi } from "vitest"
+import { afterAll, describe, expect, it, vi } from "vitest"
 import { type DkimKey, generateDkimKey } from "../src/DkimKey.ts"
 import * as EmailProviderSmtp from "../src/EmailProviderSmtp.ts"
 import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from "./support/ScriptedSmtp.ts"
@@ -29,7 +29,7 @@ const mail: OutgoingMail = {
 }
 
 const servers: Array<ScriptedSmtp> = []
-afterEach(async () => {
+afterAll(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
 
@@ -60,6 +60,9 @@ const withProvider = <A, E>(
 
 const sendTo = (server: ScriptedSmtp, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig> = {}, sent = mail) =>
   withProvider(config(server.port, more), (provider) => Effect.result(provider.send(sent)))
+
+const verified = (server: ScriptedSmtp, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig>) =>
+  Effect.runPromise(Effect.result(EmailProviderSmtp.verify(config(server.port, more))))
 
 const receiptOf = (result: Result.Result<SendReceipt, ProviderError>): SendReceipt => {
   if (Result.isFailure(result)) throw result.failure
@@ -380,15 +383,6 @@ describe("recipients", () => {
     })
   })
 
-  it("keep their outcome if the relay does not answer for another one, which is to be retried", async () => {
-    const server = await started({
-      command: (line) => (line.includes("<two@else.test>") ? silence : undefined)
-    })
-    const receipt = Result.getOrThrow(await sendTo(server, { connectionsMax: 1, ...UNANSWERED }))
-    expect(receipt.accepted).toEqual(["one@else.test", "three@hidden.test"])
-    expect(receipt.rejected).toEqual([{ address: "two@else.test", reason: expect.stringMatching(/^421 4\.4\.2 /) }])
-  })
-
   it("are not all asked by a relay that does not answer, however many they are", async () => {
     const recipients = Array.from({ length: 50 }, (_, at) => `r${at}@else.test`)
     const returnPaths = recipients.map((_, at) => `bounces+${at}@agents.test`)
@@ -482,8 +476,11 @@ describe("recipients", () => {
   }
 })
 
+/** The name of a failure, the relay that it comes from, and its reason. */
+type Failing = readonly [string, Script, ProviderError["reason"]]
+
 describe("failures", () => {
-  const cases: ReadonlyArray<readonly [string, Script, ProviderError["reason"]]> = [
+  const cases: ReadonlyArray<Failing> = [
     ["greeting 554", { greeting: "554 go away" }, "Misconfigured"],
     ["greeting 421", { greeting: "421 too busy" }, "Temporary"],
     ["closed before the greeting", { greeting: drop }, "Temporary"],
@@ -509,17 +506,6 @@ describe("failures", () => {
     })
   }
 
-  const silent: typeof cases = [
-    ["no greeting", { greeting: silence }, "Temporary"],
-    ["silent at RCPT", { command: (line) => (line.startsWith("RCPT") ? silence : undefined) }, "Temporary"],
-    ["silent after the final dot", { message: silence }, "Unknown"]
-  ]
-  for (const [name, script, reason] of silent) {
-    it(`${name}: ${reason}`, async () => {
-      expect(failureOf(await sendTo(await started(script), UNANSWERED)).reason).toBe(reason)
-    })
-  }
-
   it("closed within a large message: Temporary, since the final dot was never sent", async () => {
     const server = await started({ dropAfterBytes: 20_000 })
     const text = `${"x".repeat(70)}\n`.repeat(14_000)
@@ -532,14 +518,6 @@ describe("failures", () => {
     const error = failureOf(await sendTo(server))
     expect(error.reason).toBe("Temporary")
     expect(error.message).toContain("ECONNREFUSED")
-  })
-
-  it("the whole send takes too long: Unknown if the mail was completely transferred, else Temporary", async () => {
-    const timeouts = { socket: 60_000, send: SILENT_MILLIS }
-    const late = await started({ message: silence })
-    expect(failureOf(await sendTo(late, { timeouts })).reason).toBe("Unknown")
-    const early = await started({ command: (line) => (line.startsWith("RCPT") ? silence : undefined) })
-    expect(failureOf(await sendTo(early, { timeouts })).reason).toBe("Temporary")
   })
 
   it("an interrupted send closes its connection", async () => {
@@ -586,8 +564,7 @@ describe("failures", () => {
 
 describe("verify", () => {
   const credentials = { user: "ada", password: Redacted.make("s3cret-password") }
-  const verify = (server: ScriptedSmtp, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig> = {}) =>
-    Effect.runPromise(Effect.result(EmailProviderSmtp.verify(config(server.port, { credentials, ...more }))))
+  const verify = (server: ScriptedSmtp) => verified(server, { credentials })
   const answering = (reply: string): Script => ({
     extensions: ["AUTH PLAIN"],
     command: (line) => (line.startsWith("AUTH") ? reply : undefined)
@@ -607,9 +584,41 @@ describe("verify", () => {
     expect(error.reason).toBe("Misconfigured")
     expect(`${error.message}${JSON.stringify(error)}`).not.toContain("s3cret-password")
   })
+})
 
-  it("fails as Temporary if the relay does not greet", async () => {
-    expect(failureOf(await verify(await started({ greeting: silence }), UNANSWERED)).reason).toBe("Temporary")
+describe.concurrent("a relay that does not answer", () => {
+  it("keeps the outcome of recipients if it does not answer for another one, which is to be retried", async () => {
+    const server = await started({
+      command: (line) => (line.includes("<two@else.test>") ? silence : undefined)
+    })
+    const receipt = Result.getOrThrow(await sendTo(server, { connectionsMax: 1, ...UNANSWERED }))
+    expect(receipt.accepted).toEqual(["one@else.test", "three@hidden.test"])
+    expect(receipt.rejected).toEqual([{ address: "two@else.test", reason: expect.stringMatching(/^421 4\.4\.2 /) }])
+  })
+
+  const silent: ReadonlyArray<Failing> = [
+    ["no greeting", { greeting: silence }, "Temporary"],
+    ["silent at RCPT", { command: (line) => (line.startsWith("RCPT") ? silence : undefined) }, "Temporary"],
+    ["silent after the final dot", { message: silence }, "Unknown"]
+  ]
+  for (const [name, script, reason] of silent) {
+    it(`${name}: ${reason}`, async () => {
+      expect(failureOf(await sendTo(await started(script), UNANSWERED)).reason).toBe(reason)
+    })
+  }
+
+  it("the whole send takes too long: Unknown if the mail was completely transferred, else Temporary", async () => {
+    const timeouts = { socket: 60_000, send: SILENT_MILLIS }
+    const scripts: ReadonlyArray<Script> = [
+      { message: silence },
+      { command: (line) => (line.startsWith("RCPT") ? silence : undefined) }
+    ]
+    const results = await Promise.all(scripts.map(async (script) => sendTo(await started(script), { timeouts })))
+    expect(results.map((result) => failureOf(result).reason)).toEqual(["Unknown", "Temporary"])
+  })
+
+  it("fails verify as Temporary if it does not greet", async () => {
+    expect(failureOf(await verified(await started({ greeting: silence }), UNANSWERED)).reason).toBe("Temporary")
   })
 })
 
