@@ -17,6 +17,6 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
     for (const { embedded, title } of [eventPlans, operationPlans, phonePlans, webhookPlans])
       it.effect(title, () => embedded, MILLIS_MAX)
 
-    it.effect("a page among 100,000 messages of a tenant, also with statistics", () => assertMessagePlans, MILLIS_MAX)
+    it.effect("a page among 25,000 messages of a tenant, also with statistics", () => assertMessagePlans, MILLIS_MAX)
   }
 )
