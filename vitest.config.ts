@@ -75,6 +75,7 @@ export default defineConfig({
           include: FAULTS,
           exclude,
           maxWorkers: MAX_WORKERS,
+          isolate: false,
           setupFiles: SKIP_AFTER_TIMEOUT
         }
       },
