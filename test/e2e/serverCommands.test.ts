@@ -30,6 +30,7 @@ import { CarrierAccount } from "../support/CarrierAccount.ts"
 import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
 import {
   runServerCommand,
+  runServerCommandHere,
   type ServerEnvironment,
   serverEnvironment,
   startServer,
@@ -134,7 +135,7 @@ const failed = (name: string, detail: RegExp, fix: RegExp) => ({
 
 /** Checks the configuration, and returns the report. */
 const checkConfig = async (changed: Readonly<Record<string, string>>, ...flags: ReadonlyArray<string>) => {
-  const { errors, output, status } = await runServerCommand(["check-config", "--json", ...flags], {
+  const { errors, output, status } = await runServerCommandHere(["check-config", "--json", ...flags], {
     ...environment,
     ...changed
   })
@@ -301,7 +302,10 @@ describe("agentos-server check-config", () => {
 describe("agentos-server doctor", () => {
   /** Runs the command, and returns its report. */
   const doctor = async (changed: Readonly<Record<string, string>>, ...flags: ReadonlyArray<string>) => {
-    const { output, status } = await runServerCommand(["doctor", "--json", ...flags], { ...environment, ...changed })
+    const { output, status } = await runServerCommandHere(["doctor", "--json", ...flags], {
+      ...environment,
+      ...changed
+    })
     const report = JSON.parse(output) as { readonly healthy: boolean; readonly checks: ReadonlyArray<Check> }
     return { ...report, status, amiss: report.checks.filter((check) => !["ok", "skipped"].includes(check.status)) }
   }
@@ -340,7 +344,7 @@ describe("agentos-server doctor", () => {
       expect(servers?.detail).toMatch(/^\d+\.\d+\.\d+ at 127\.0\.0\.1 since [^;]*$/)
 
       const stop = ["sell", "stop", "--reason", "Maintenance", "--yes"]
-      expect((await runServerCommand(stop, { ...environment, ...own })).status).toBe(0)
+      expect((await runServerCommandHere(stop, { ...environment, ...own })).status).toBe(0)
       const path = join(running.directory, "doctor.zip")
       const { amiss, status } = await doctor(
         {
@@ -435,7 +439,7 @@ describe("incidents", () => {
           resolvedAt: null
         }
       })
-      const again = await runServerCommand(["jobs", "run", "incident-watch", "--json"], own)
+      const again = await runServerCommandHere(["jobs", "run", "incident-watch", "--json"], own)
       expect(JSON.parse(again.output)).toEqual({ name: "incident-watch", done: 0 })
       expect(await reached()).toEqual([1, 1])
     } finally {
@@ -479,7 +483,7 @@ describe("agentos-server ledger", () => {
 
     const { transaction: received } = JSON.parse(output).chain[0].unclaimed[0] as { readonly transaction: string }
     const returning = (transaction: string) =>
-      runServerCommand(["transfers", "return", received, "--tx", transaction, "--yes", "--json"], environment)
+      runServerCommandHere(["transfers", "return", received, "--tx", transaction, "--yes", "--json"], environment)
     const transaction = await sendBack(agent.account.address, 250_000n)
     await mineUntilFinal()
     for (let time = 0; time < 2; time++) {
@@ -487,12 +491,12 @@ describe("agentos-server ledger", () => {
       expect({ code, errors }).toEqual({ code: 0, errors: "" })
       expect(JSON.parse(returned)).toMatchObject({ receivedTransaction: received, transaction, baseUnits: "250000" })
     }
-    expect((await runServerCommand(["ledger"], environment)).status).toBe(0)
+    expect((await runServerCommandHere(["ledger"], environment)).status).toBe(0)
   })
 
   it("exits with 0 if money was moved between own wallets, and names the transfer", async () => {
     const transaction = await sendBack(payment.payTo, 5_000_000n, payment.refund.privateKey)
-    const { output, status } = await runServerCommand(["ledger"], environment)
+    const { output, status } = await runServerCommandHere(["ledger"], environment)
     expect(status).toBe(0)
     const from = privateKeyToAccount(payment.refund.privateKey).address.toLowerCase()
     expect(JSON.parse(output)).toMatchObject({
@@ -513,7 +517,7 @@ describe("agentos-server ledger", () => {
     const agent = new Agent(sandbox, sandbox.wallets[2]!.privateKey)
     await agent.createMailbox(freshName())
     const wallet = agent.account.address
-    const listed = await runServerCommand(["operations", "list", "--tenant", wallet, "--json"], environment)
+    const listed = await runServerCommandHere(["operations", "list", "--tenant", wallet, "--json"], environment)
     const { operationId } = (JSON.parse(listed.output) as Page<OperationReport>).items[0]!
     // Its goods were withdrawn, and no server can pay the refund.
     await execute(
@@ -528,7 +532,7 @@ describe("agentos-server ledger", () => {
          (values ('fulfilled', -1), ('refundDue', 1)) as entry (account, sign) where operation_id = '${operationId}'`
     )
     const refund = (transaction: string) =>
-      runServerCommand(
+      runServerCommandHere(
         ["operations", "refund", operationId, "--tx", transaction, "--reason", "Wallet lost", "--yes", "--json"],
         environment
       )
@@ -540,9 +544,9 @@ describe("agentos-server ledger", () => {
       expect({ status, errors }).toEqual({ status: 0, errors: "" })
       expect(JSON.parse(output)).toMatchObject({ state: "refunded", refund: { transaction }, nextAttempt: null })
     }
-    const report = await runServerCommand(["ledger"], environment)
+    const report = await runServerCommandHere(["ledger"], environment)
     expect(report).toMatchObject({ status: 0, output: expect.stringContaining('"refunded": "250000"') })
-    const shown = await runServerCommand(["operations", "show", operationId, "--json"], environment)
+    const shown = await runServerCommandHere(["operations", "show", operationId, "--json"], environment)
     expect(JSON.parse(shown.output).timeline).toEqual([
       expect.objectContaining({ event: "claimed" }),
       expect.objectContaining({ event: "fulfilled" }),
@@ -556,18 +560,18 @@ describe("agentos-server ledger", () => {
 
   it("refuses a database without tables, and creates none", async () => {
     await execute(postgres.url, "create database untouched")
-    const { errors, output, status } = await runServerCommand(["ledger"], {
+    const { errors, output, status } = await runServerCommandHere(["ledger"], {
       ...environment,
       DATABASE_URL: urlOf("untouched")
     })
     expect({ output, status }).toEqual({ output: "", status: 1 })
     expect(errors).toMatch(/has \d+ pending migrations/)
-    const check = await runServerCommand(["migrate", "--check", "--json"], { DATABASE_URL: urlOf("untouched") })
+    const check = await runServerCommandHere(["migrate", "--check", "--json"], { DATABASE_URL: urlOf("untouched") })
     expect(JSON.parse(check.output)).toMatchObject({ pending: expect.arrayContaining(["0001_baseline"]) })
   })
 
   it("exits with 1 and the reason if the check fails", async () => {
-    const { errors, output, status } = await runServerCommand(["ledger"], {
+    const { errors, output, status } = await runServerCommandHere(["ledger"], {
       ...environment,
       AGENTOS_NETWORKS: "[]"
     })
@@ -580,7 +584,7 @@ describe("agentos-server migrate", () => {
   it("migrates an empty PostgreSQL once, and --check says whether it must", async () => {
     await execute(postgres.url, "create database migrated")
     const migrate = async (...flags: ReadonlyArray<string>) => {
-      const run = await runServerCommand(["migrate", "--json", ...flags], { DATABASE_URL: urlOf("migrated") })
+      const run = await runServerCommandHere(["migrate", "--json", ...flags], { DATABASE_URL: urlOf("migrated") })
       return { status: run.status, ...(JSON.parse(run.output) as Record<"applied" | "pending", ReadonlyArray<string>>) }
     }
     const before = await migrate("--check")
@@ -604,7 +608,7 @@ describe("agentos-server start", () => {
     await execute(postgres.url, "create database started")
     const settings = { ...environment, DATABASE_URL: urlOf("started"), AGENTOS_PORT: "0", AGENTOS_SMTP_PORT: "0" }
     const jobsRun = async () => {
-      const { output } = await runServerCommand(["jobs", "list", "--json"], settings)
+      const { output } = await runServerCommandHere(["jobs", "list", "--json"], settings)
       return (JSON.parse(output) as { readonly items: ReadonlyArray<unknown> }).items.length
     }
     const quiet = await startServer(settings, "--no-jobs")
@@ -703,14 +707,14 @@ describe("agentos-server jobs run", () => {
       status: 0,
       output: { name: "ledger-audit", done: expect.any(Number) }
     })
-    const unknown = await runServerCommand(["jobs", "run", "no-such-job"], environment)
+    const unknown = await runServerCommandHere(["jobs", "run", "no-such-job"], environment)
     expect(unknown).toMatchObject({
       status: 5,
       output: "",
       errors: expect.stringContaining("agentos-server jobs list")
     })
     await execute(postgres.url, "update jobs set leased_until = 8000000000000 where name = 'event-retention'")
-    const busy = await runServerCommand(["jobs", "run", "event-retention"], environment)
+    const busy = await runServerCommandHere(["jobs", "run", "event-retention"], environment)
     expect(busy).toMatchObject({ status: 6, errors: expect.stringContaining("is running already") })
   })
 })
@@ -722,12 +726,13 @@ describe("agentos-server numbers", () => {
     await account.buy(ours, "agentos")
     await account.buy(others, "another deployment")
     const list = async () => {
-      const { output } = await runServerCommand(["numbers", "list", "--json"], environment)
+      const { output } = await runServerCommandHere(["numbers", "list", "--json"], environment)
       return (JSON.parse(output) as { readonly items: ReadonlyArray<{ readonly number: string }> }).items
     }
     const sid = await account.sidOf(ours)
     expect(await list()).toEqual([{ number: ours, providerNumberId: sid }])
-    const release = (...argv: ReadonlyArray<string>) => runServerCommand(["numbers", "release", ...argv], environment)
+    const release = (...argv: ReadonlyArray<string>) =>
+      runServerCommandHere(["numbers", "release", ...argv], environment)
     expect((await release(ours)).status).toBe(3)
     expect((await release(others, "--yes")).status).toBe(5)
     expect(await account.sidOf(ours)).toBe(sid)
@@ -748,7 +753,7 @@ describe("agentos-server operations", () => {
     await agent.createMailbox(freshName())
     const wallet = agent.account.address
     const json = async (...argv: ReadonlyArray<string>) => {
-      const { errors, output, status } = await runServerCommand(["operations", ...argv, "--json"], environment)
+      const { errors, output, status } = await runServerCommandHere(["operations", ...argv, "--json"], environment)
       expect({ status, errors }).toEqual({ status: 0, errors: "" })
       return JSON.parse(output) as unknown
     }
@@ -771,7 +776,7 @@ describe("agentos-server operations", () => {
     })
 
     const retry = (id: string, ...flags: ReadonlyArray<string>) =>
-      runServerCommand(["operations", "retry", id, ...flags], environment)
+      runServerCommandHere(["operations", "retry", id, ...flags], environment)
     expect((await retry(operationId)).status).toBe(3)
     const final = await retry(operationId, "--yes")
     expect(final).toMatchObject({
@@ -809,7 +814,7 @@ describe("agentos-server sell", () => {
     const agent = new Agent(sandbox, sandbox.wallets[4]!.privateKey)
     const request = { path: "/api/v1/email/mailboxes", body: { localPart: freshName() } }
     const sell = async (...argv: ReadonlyArray<string>) => {
-      const { errors, output, status } = await runServerCommand(["sell", ...argv, "--json"], environment)
+      const { errors, output, status } = await runServerCommandHere(["sell", ...argv, "--json"], environment)
       expect({ status, errors }).toEqual({ status: 0, errors: "" })
       return JSON.parse(output) as unknown
     }
@@ -840,7 +845,7 @@ describe("agentos-server mail and webhooks", () => {
     vi.waitFor(async () => expect(await execute(postgres.url, statement)).toHaveLength(count), PATIENCE)
 
   const command = async (...argv: ReadonlyArray<string>) => {
-    const { errors, output, status } = await runServerCommand([...argv, "--json"], environment)
+    const { errors, output, status } = await runServerCommandHere([...argv, "--json"], environment)
     expect({ status, errors }).toEqual({ status: 0, errors: "" })
     return JSON.parse(output) as unknown
   }
@@ -931,7 +936,7 @@ describe("agentos-server mail and webhooks", () => {
       content: expect.stringContaining("The first letter"),
       isWhole: true
     })
-    const { output: lines } = await runServerCommand(["mail", "inbound", "show", first, "--content"], environment)
+    const { output: lines } = await runServerCommandHere(["mail", "inbound", "show", first, "--content"], environment)
     expect(lines).toMatch(/^Subject: first\r?$[^]*^\r?$[^]*^The first letter\r?$/m)
     await command("mail", "inbound", "replay", first, ...CONFIRMED)
     await until(`select 1 from messages where inbound_mail_id = '${first}' and mailbox_id = '${mailboxId}'`, 1)
@@ -973,7 +978,7 @@ describe("agentos-server mail and webhooks", () => {
     // The refund came from the wallet of the sandbox, not from that of these commands.
     const refund = { ...payment.refund, formerWallets: [sandbox.chain.refundWallet] }
     const networks = { AGENTOS_NETWORKS: JSON.stringify([{ ...payment, refund }]) }
-    const ledger = await runServerCommand(["ledger"], { ...environment, ...networks })
+    const ledger = await runServerCommandHere(["ledger"], { ...environment, ...networks })
     expect({ status: ledger.status, report: JSON.parse(ledger.output) as unknown }).toMatchObject({
       status: 0,
       report: { ok: true, ledger: [{ refundDue: "0" }] }
@@ -1001,7 +1006,7 @@ describe("agentos-server token revoke", () => {
     const agent = new Agent(sandbox, sandbox.wallets[2]!.privateKey)
     await agent.createMailbox(freshName())
     const wallet = agent.account.address
-    expect((await runServerCommand(["token", "revoke", wallet], environment)).status).toBe(3)
+    expect((await runServerCommandHere(["token", "revoke", wallet], environment)).status).toBe(3)
     expect((await agent.send({ path: "/api/v1/events" })).status).toBe(200)
     // Without its audit record, nothing is revoked: the two are one transaction.
     const unwritable = "constraint unwritable"
@@ -1009,11 +1014,11 @@ describe("agentos-server token revoke", () => {
       postgres.url,
       `alter table audit_records add ${unwritable} check (action <> 'tenant.revoke-tokens') not valid`
     )
-    expect((await runServerCommand(["token", "revoke", wallet, "--yes"], environment)).status).not.toBe(0)
+    expect((await runServerCommandHere(["token", "revoke", wallet, "--yes"], environment)).status).not.toBe(0)
     await execute(postgres.url, `alter table audit_records drop ${unwritable}`)
     const versions = `select token_version from tenants where wallet = '${wallet.toLowerCase()}'`
     expect(await execute(postgres.url, versions)).toEqual([{ token_version: 1 }])
-    const revoked = await runServerCommand(["token", "revoke", wallet, "--yes", "--json"], environment)
+    const revoked = await runServerCommandHere(["token", "revoke", wallet, "--yes", "--json"], environment)
     expect({ status: revoked.status, output: JSON.parse(revoked.output) as unknown }).toEqual({
       status: 0,
       output: { tenantId: expect.any(String), wallet: wallet.toLowerCase() }
@@ -1022,7 +1027,7 @@ describe("agentos-server token revoke", () => {
       timeout: 60_000,
       interval: 250
     })
-    const unknown = await runServerCommand(["token", "revoke", `0x${"1".repeat(40)}`, "--yes"], environment)
+    const unknown = await runServerCommandHere(["token", "revoke", `0x${"1".repeat(40)}`, "--yes"], environment)
     expect(unknown).toMatchObject({ status: 5, output: "" })
   })
 })

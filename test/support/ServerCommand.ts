@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { runHere } from "@agentos/server/testing"
 import type { Sandbox } from "./Sandbox.ts"
 
 const SERVER_MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
@@ -30,6 +31,15 @@ export const runServerCommand = async (
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
   await once(child, "close")
   return { status: child.exitCode, output, errors }
+}
+
+/** Runs a command of agentos-server in this process, except `start` and with `--env-file`. */
+export const runServerCommandHere = async (
+  argv: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string | undefined>>
+): Promise<CommandRun> => {
+  const { exit, stderr, stdout } = await runHere(argv, { env: { ...process.env, ...environment } })
+  return { status: exit, output: stdout, errors: stderr }
 }
 
 export interface RunningServer {

@@ -17,7 +17,7 @@ import {
   walletAddress
 } from "@agentos/core"
 import { OperationSample, StoreClock } from "@agentos/core/contract-tests"
-import { type Check, type Host, runProgram, type Sink } from "@agentos/node/command-line"
+import type { Check } from "@agentos/node/command-line"
 import { assert, describe, it } from "@effect/vitest"
 import { type RunningPostgres, startPostgres } from "@agentos/postgres/testing"
 import { generateDkimKey } from "@agentos/provider-smtp"
@@ -26,9 +26,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import { COMMAND_TREE, COMMANDS } from "../src/command/Commands.ts"
+import { COMMANDS } from "../src/command/Commands.ts"
 import * as ServerConfig from "../src/config/ServerConfig.ts"
 import { currentStorage } from "../src/program/Maintenance.ts"
+import { runHere } from "./support/RunHere.ts"
 
 let folder = ""
 beforeAll(() => {
@@ -50,32 +51,9 @@ const useDatabase = (): { readonly DATABASE_URL: string } => {
   }
 }
 
-/** Runs a command in this process, without a terminal, or with an output of so many columns. */
-const run = async (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, columns?: number) => {
-  let [stdout, stderr] = ["", ""]
-  const sink = (write: (text: string) => void): Sink => ({
-    write: (data) => write(Buffer.from(data).toString()),
-    isTerminal: columns !== undefined,
-    columns,
-    drained: () => Promise.resolve()
-  })
-  const host: Host = {
-    argv,
-    env,
-    workingDirectory: folder,
-    homeDirectory: folder,
-    stdout: sink((text) => (stdout += text)),
-    stderr: sink((text) => (stderr += text)),
-    stdinIsTerminal: false,
-    readStdin: () => Promise.resolve(""),
-    ask: () => Promise.reject(new Error("no terminal")),
-    now: () => 0,
-    sleep: () => Promise.resolve(),
-    signal: new AbortController().signal
-  }
-  const exit = await runProgram(host, COMMAND_TREE)
-  return { exit, stdout, stderr }
-}
+/** Runs a command without a terminal, or with an output of so many columns. */
+const run = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, columns?: number) =>
+  runHere(argv, { env, columns, cwd: folder })
 
 describe("agentos-server", () => {
   it("has help with an example for every command", async () => {

@@ -14,7 +14,7 @@ export const LEDGER = defineCommand(
   },
   async (context) => {
     const { ledgerProgram } = await import("../program/LedgerProgram.ts")
-    const { json, problems, unclaimed } = await runEffect(context, ledgerProgram)
+    const { json, problems, unclaimed } = await runEffect(context, ledgerProgram(context.host.env))
     context.output.text(`${json}\n`)
     return problems > 0 ? 2 : unclaimed > 0 ? 6 : 0
   }

@@ -2,6 +2,7 @@ import { LedgerCheck } from "@agentos/core"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Effect, Layer } from "effect"
 import * as ServerConfig from "../config/ServerConfig.ts"
+import type { Environment } from "../variable/Variables.ts"
 import { currentStorage } from "./Maintenance.ts"
 
 /** Formats the report as JSON. Amounts are decimal strings of base units, because a JSON number cannot hold them. */
@@ -19,13 +20,13 @@ export interface LedgerReport {
 }
 
 /**
- * Checks the ledger of the database that the environment names: that it balances, that it matches the operations, and
+ * Checks the ledger of the database that the variables name: that it balances, that it matches the operations, and
  * that the chain matches both. Uses the server's own variables (see `ServerConfig.ts`). Writes nothing, and fails with
  * `SchemaOutdated` if the database has no tables or older ones. An embedded database has one user at a time: stop its
  * server first.
  */
-export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(function* () {
-  const config = yield* ServerConfig.read(process.env)
+export const ledgerProgram = Effect.fnUntraced(function* (environment: Environment) {
+  const config = yield* ServerConfig.read(environment)
   const ports = Layer.provideMerge(PaymentRailX402.layerReading({ networks: config.networks }), currentStorage(config))
   return yield* Effect.gen(function* () {
     const ledger = yield* LedgerCheck
@@ -34,6 +35,6 @@ export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(fu
     const problems = [...tokens, ...chain].flatMap((part) => part.problems).length
     const unclaimed = chain.reduce((sum, part) => sum + part.unclaimed.length, 0)
     const report = { ok: problems + unclaimed === 0, amounts: AMOUNTS, ledger: tokens, chain }
-    return { json: toJson(report), problems, unclaimed }
+    return { json: toJson(report), problems, unclaimed } satisfies LedgerReport
   }).pipe(Effect.provide(LedgerCheck.layer.pipe(Layer.provide(ports))))
-}).pipe(Effect.scoped)
+}, Effect.scoped)
