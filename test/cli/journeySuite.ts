@@ -50,7 +50,7 @@ export const journeySuite = (rig: CliRig): void => {
       const ran = new Set<string>()
       const run = async <Document>(...args: ReadonlyArray<string>): Promise<Document> => {
         ran.add(args.slice(0, 2).join(" "))
-        const { code, stderr, stdout } = await customer.run([...args, "--json"])
+        const { code, stderr, stdout } = await customer.runHere([...args, "--json"])
         assert.strictEqual(code, 0, `${args.join(" ")}\n${stderr}`)
         return JSON.parse(stdout) as Document
       }
@@ -84,7 +84,7 @@ export const journeySuite = (rig: CliRig): void => {
       const { network, rpcUrl } = rig.sandbox.chains[1]!
       await run("sandbox", "fund", "--amount", "2.50", "--network", network, ...data)
       const onSecond = ["mailbox", "update", address, "--display-name", "Ada", "--network", network, ...PAY]
-      const unallowed = await customer.run(onSecond)
+      const unallowed = await customer.runHere(onSecond)
       assert.strictEqual(unallowed.code, 7)
       assert.include(unallowed.stderr, `agentctl wallet allow ${network}`)
       const allow = ["wallet", "allow", "--yes", "--max-cost", "0.01", "--rpc-url", rpcUrl]
@@ -95,7 +95,7 @@ export const journeySuite = (rig: CliRig): void => {
       assert.isNull((await run<Allowed>(...allow)).transaction)
 
       const stranger = ["sandbox", "mail", "--to", address, "--from", "eve@elsewhere.example", ...data]
-      assert.include((await customer.run(stranger)).stderr, "550")
+      assert.include((await customer.runHere(stranger)).stderr, "550")
       await run("sandbox", "mail", "--to", address, "--subject", "Your order", "--attach", "invoice.txt", ...data)
       const { message } = await run<{ readonly message: Received }>("mail", "wait", "--from", "outside.example")
       assert.deepInclude(message, { subject: "Your order" })
@@ -126,7 +126,7 @@ export const journeySuite = (rig: CliRig): void => {
       )
       assert.strictEqual(readFileSync(kept.items[0]!.path, "utf8"), "INVOICE 7\n")
       ran.add("mail raw")
-      const { stdout: raw } = await customer.run(["mail", "raw", messageId])
+      const { stdout: raw } = await customer.runHere(["mail", "raw", messageId])
       assert.match(raw, /\r\nSubject: Your order\r\n/)
       const forward = ["mail", "forward", messageId, "--to", "carol@outside.example", "--text", "Is this yours?"]
       const forwarded = await run<{ readonly message: Received }>(...forward, ...PAY)
@@ -166,7 +166,7 @@ export const journeySuite = (rig: CliRig): void => {
         },
         { timeout: 60_000, interval: 500 }
       )
-      const { code } = await customer.run([...send, ...PAY])
+      const { code } = await customer.runHere([...send, ...PAY])
       assert.strictEqual(code, 3)
 
       const buy = ["number", "buy", "us", "--agent-name", "Ada", "--webhook", agentWebhookUrl, ...PAY]
@@ -224,13 +224,13 @@ export const journeySuite = (rig: CliRig): void => {
       await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve))
       const { port } = endpoint.address() as AddressInfo
       ran.add("webhook test")
-      const tested = await customer.run(["webhook", "test", `http://127.0.0.1:${port}`], { stdin: signingSecret })
+      const tested = await customer.runHere(["webhook", "test", `http://127.0.0.1:${port}`], { stdin: signingSecret })
       endpoint.close()
       assert.strictEqual(tested.code, 0, tested.stderr)
       assert.deepInclude(verified[0], { type: "payment.completed", payload: { test: true } })
 
       await run("logout")
-      assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)
+      assert.strictEqual((await customer.runHere(["mailbox", "list"])).code, 4)
       assert.deepInclude(await run<object>("login", "--wallet"), { loggedIn: true, address: customer.address })
       const before = await run("mailbox", "list")
       await run("token", "rotate", "--yes")
@@ -239,10 +239,10 @@ export const journeySuite = (rig: CliRig): void => {
       const revoke = ["tenant", "revoke-tokens", customer.address, "--yes", "--json"]
       const operator = { AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN, AGENTOS_OPERATOR_URL: rig.sandbox.operatorUrl }
       const another = { ...operator, AGENTOS_OPERATOR_TOKEN: "another" }
-      assert.strictEqual((await customer.run(revoke, { env: another })).code, 4)
-      const revoked = await customer.run(revoke, { env: operator })
+      assert.strictEqual((await customer.runHere(revoke, { env: another })).code, 4)
+      const revoked = await customer.runHere(revoke, { env: operator })
       assert.deepInclude(JSON.parse(revoked.stdout), { wallet: customer.address.toLowerCase() }, revoked.stderr)
-      assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)
+      assert.strictEqual((await customer.runHere(["mailbox", "list"])).code, 4)
       await run("login", "--wallet")
       assert.deepStrictEqual(await run("mailbox", "list"), before)
       assert.sameMembers(
