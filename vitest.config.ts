@@ -14,11 +14,11 @@ const FAULTS = [
   "test/{acme,backup,calls,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
-  "test/e2e/{serverCommands,workers}.test.ts",
+  "test/e2e/{attacks,restart,serverCommands,stagedMail,workers}.test.ts",
   "packages/api/test/generators/*.test.ts",
   "packages/postgres/test/{EventRaces,FullDisk,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
-  "test/sandbox/cluster.test.ts",
+  "test/sandbox/{cluster,supervisor}.test.ts",
   "test/site/*.test.ts",
   "test/x402/self/selfFacilitatorFaults.test.ts"
 ]
@@ -79,8 +79,8 @@ export default defineConfig({
           setupFiles: SKIP_AFTER_TIMEOUT
         }
       },
-      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 1 } } },
-      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 2 } } },
+      { test: { ...common, name: "packages", include: [PACKAGES], exclude, maxWorkers: MAX_WORKERS } },
+      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 1 } } },
       {
         test: {
           ...common,
@@ -90,7 +90,7 @@ export default defineConfig({
           maxWorkers: 1,
           // Mail servers look at their queues only every few seconds.
           expect: { poll: { timeout: 30_000, interval: 100 } },
-          sequence: { groupOrder: 3 }
+          sequence: { groupOrder: 2 }
         }
       }
     ]

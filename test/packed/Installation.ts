@@ -48,8 +48,8 @@ export const userEnvironment = (): Readonly<Record<string, string>> =>
     )
   )
 
-/** An installation with an empty cache takes a minute. */
-const RUN_MILLIS = 200_000
+/** An installation with an empty cache takes a minute, and longer beside other files. */
+const RUN_MILLIS = 400_000
 
 const EXAMPLES = ["hosts", "embedded"]
 

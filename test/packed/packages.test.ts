@@ -23,7 +23,7 @@ beforeAll(async () => {
   running = start(installation, 24, "npx", ["agentos-sandbox", "--no-tour", "--port", "0"])
   await running.find(/^ready (\S+)/m)
   description = JSON.parse(readFileSync(sandboxFile(), "utf8")) as SandboxDescription
-}, 300_000)
+}, 900_000)
 afterAll(async () => {
   await running?.stop()
   installation?.stop()

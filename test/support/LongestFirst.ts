@@ -4,13 +4,14 @@ import { BaseSequencer, type TestSpecification, type Vitest } from "vitest/node"
 
 /** Paths from the root of the files that take longest, longest first. */
 const LONGEST = [
+  "test/packed/packages.test.ts",
   "test/race/races.test.ts",
   "test/crash/crash.test.ts",
   "test/crash/attachments.test.ts",
   "test/outage/stops.test.ts",
+  "test/e2e/attacks.test.ts",
   "test/e2e/serverCommands.test.ts",
   "test/outage/outage.test.ts",
-  "test/packed/packages.test.ts",
   "test/proxies/proxies.test.ts",
   "test/race/proofs.test.ts",
   "test/site/pages.test.ts",
@@ -39,7 +40,6 @@ const LONGEST = [
   "test/cli/tail.test.ts",
   "packages/postgres/test/EventRaces.test.ts",
   "packages/provider-smtp/test/SmtpAbuse.test.ts",
-  "test/e2e/attacks.test.ts",
   "test/cli/agentctl.test.ts",
   "test/examples/agents.test.ts",
   "test/e2e/phoneVoice.test.ts",
