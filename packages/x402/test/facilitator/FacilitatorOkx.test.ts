@@ -95,7 +95,8 @@ const settlements: ReadonlyArray<readonly [what: string, answers: Answers, tag: 
   ["silence", { settle: silence }, "Unknown"]
 ]
 
-describe("FacilitatorOkx.settle", () => {
+// Some wait until their patience ends.
+describe.concurrent("FacilitatorOkx.settle", () => {
   it.live.each(settlements)("classifies %s", ([, answers, tag]) =>
     Effect.gen(function* () {
       const patience = { settleTimeoutMillis: tag === "Unknown" ? 1_500 : 5_000 }
