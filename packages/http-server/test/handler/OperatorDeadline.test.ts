@@ -1,5 +1,5 @@
 import { AuditStore, Operators, StoreUnavailable } from "@agentos/core"
-import { AuditStoreMemory, MemoryDatabase, OperatorStoreMemory, TransactorMemory } from "@agentos/memory"
+import { Memory } from "@agentos/memory"
 import { toWireError } from "@agentos/api"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
@@ -19,10 +19,7 @@ import {
 import { BodyMemory } from "../../src/operation/BodyMemory.ts"
 
 const TOKEN = "0123456789abcdef0123456789abcdef"
-const stores = Layer.mergeAll(AuditStoreMemory.layer, OperatorStoreMemory.layer, TransactorMemory.layer).pipe(
-  Layer.provide(MemoryDatabase.layer)
-)
-const layer = Layer.mergeAll(Operators.layer.pipe(Layer.provideMerge(stores)), BodyMemory.layer)
+const layer = Layer.mergeAll(Operators.layer.pipe(Layer.provideMerge(Memory.layer)), BodyMemory.layer)
 
 /** Returns the answer of the only route in a time, and whether it came before the deadline; undefined if there is none. */
 const answering = Effect.fnUntraced(function* (route: OperatorRoute, seconds: number) {
