@@ -14,7 +14,7 @@ const FAULTS = [
   "test/{acme,backup,calls,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
-  "test/e2e/{attacks,restart,serverCommands,stagedMail,workers}.test.ts",
+  "test/e2e/{attacks,cluster,phoneFailures,restart,serverCommands,stagedMail,workers}.test.ts",
   "packages/api/test/generators/*.test.ts",
   "packages/postgres/test/{EventRaces,FullDisk,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
