@@ -13,7 +13,7 @@ const opened = (given: Partial<SharedReaderOptions> = {}) =>
       () =>
         new SharedReader({
           limits: { readMillis: 20_000, processorMillis: 20_000, processorMillisPerMib: 0, heapMegabytes: 256 },
-          settings: { hostName: "mx.agents.test", dns: { _tag: "Zone", records: [] }, dnsMillis: 200 },
+          settings: { hostName: "mx.agents.test", dns: { _tag: "Zone", records: [] }, dnsMillis: 20_000 },
           idleMillis: 30_000,
           ...given
         })
