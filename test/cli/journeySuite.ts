@@ -183,9 +183,15 @@ export const journeySuite = (rig: CliRig): void => {
       assert.strictEqual(call.state, "completed")
       assert.match(call.heard.join(" "), /Is this Ada\?/)
 
-      const { items } = await run<{ readonly items: ReadonlyArray<object> }>("call", "list", "--number", number)
-      assert.lengthOf(items, 1)
-      assert.deepInclude(items[0], { direction: "inbound", status: "ended", toNumber: number })
+      // The carrier reports the end to the person first.
+      await vi.waitFor(
+        async () => {
+          const { items } = await run<{ readonly items: ReadonlyArray<object> }>("call", "list", "--number", number)
+          assert.lengthOf(items, 1)
+          assert.deepInclude(items[0], { direction: "inbound", status: "ended", toNumber: number })
+        },
+        { timeout: 60_000, interval: 100 }
+      )
 
       const silent = await run<{ readonly call: { readonly state: string } }>("sandbox", "call", number, ...data)
       assert.strictEqual(silent.call.state, "completed")
