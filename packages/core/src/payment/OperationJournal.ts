@@ -8,7 +8,7 @@ import { Transactor } from "../kernel/Transactor.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import * as Ledger from "./Ledger.ts"
-import { type Operation, type OperationFailure, refundNonceOf } from "./Operation.ts"
+import type { Operation, OperationFailure } from "./Operation.ts"
 import { isFinal, move, type OperationMove, type OperationState, PAYMENT_STATES } from "./OperationState.ts"
 import { type NextAttempt, type OperationChange, OperationStore } from "./OperationStore.ts"
 import { type Attempt, PaidServices } from "./PaidService.ts"
@@ -16,6 +16,7 @@ import { adviceOn } from "./PaymentAdvice.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
 import type { PaidSettlement } from "./PaymentRail.ts"
+import { refundNonceOf } from "./Revoking.ts"
 
 /** Lease of a worker in milliseconds. After a crash, the operation waits at most this long for another worker. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
