@@ -104,13 +104,15 @@ export const checkDatabase = (
 const inNetworks = (what: string) => `Correct ${what} of this network in AGENTOS_NETWORKS.`
 
 /** The refunds that are due, by token. */
-export type DueRefunds = ReadonlyArray<Pick<OpenOperations, "network" | "asset" | "count" | "amount">>
+export type DueRefunds = ReadonlyArray<
+  Pick<OpenOperations, "network" | "asset" | "count" | "amount"> & { readonly isLate: boolean }
+>
 
 /** Judges a refund wallet by the refunds that are due, in base units of prices, and by one more. */
 export const refundFinding = (
   { name, network }: Pick<NetworkConfig, "name" | "network">,
   found: { readonly wallet: string; readonly priceUnits: bigint; readonly approval?: string | undefined } | undefined,
-  due: { readonly count: number; readonly priceUnits: bigint }
+  due: { readonly count: number; readonly priceUnits: bigint; readonly isLate: boolean }
 ): Finding => {
   const tokens = (units: bigint) => `${Usdt.toDecimal(units)} ${name}`
   const owed = `${tokens(due.priceUnits)} ${due.count === 1 ? "for the refund that is" : `for ${due.count} refunds that are`} due`
@@ -129,7 +131,8 @@ export const refundFinding = (
   const low = `${detail}; a refund takes up to ${Usdt.toDecimal(largestPrice)}`
   const left = priceUnits - due.priceUnits
   const fund = `Send at least ${tokens(largestPrice - left)} on ${network} to ${wallet}. It needs no native coin.`
-  if (priceUnits === 0n || left < 0n) return failed(low, fund)
+  // A refund that is on its way has left the wallet, and is still due.
+  if (priceUnits === 0n || (left < 0n && due.isLate)) return failed(low, fund)
   if (approval !== undefined) return warned("may not move its tokens by Permit2, so refunds wait", approval)
   return left < largestPrice ? warned(low, fund) : passed(detail)
 }
@@ -173,10 +176,10 @@ const checkNetwork = (
             const due = all.find(
               ({ asset, network }) => network === config.network && asset === config.asset.toLowerCase()
             )
-            const { amount = 0n, count = 0 } = due ?? {}
+            const { amount = 0n, count = 0, isLate = false } = due ?? {}
             // Rounded up: the wallet must hold all of it.
             const priceUnits = (amount + unitsPerPriceUnit - 1n) / unitsPerPriceUnit
-            return refundFinding(config, found, { count, priceUnits })
+            return refundFinding(config, found, { count, priceUnits, isLate })
           },
           () => inNetworks("rpcUrl")
         )

@@ -1,5 +1,5 @@
 import { chainClocksLayer, type Setup, StorageDiagnosis } from "@agentos/agentos"
-import { readFigures, SalesStopStore } from "@agentos/core"
+import { LATE_SECONDS, readFigures, SalesStopStore } from "@agentos/core"
 import { ChainClocks, clockLevel, clockOffset, DatabaseClock } from "@agentos/http-server"
 import { type Check, checksDocument, failed, type Finding, passed, warned } from "@agentos/node/command-line"
 import { Clock, Effect, Fiber, Layer } from "effect"
@@ -49,8 +49,11 @@ const storeChecks = (config: ServerConfig) =>
       { concurrency: "unbounded" }
     )
     const database = found === undefined ? [] : databaseChecks(found, "directory" in config.database)
-    const work = workChecks(figures, stops, yield* Clock.currentTimeMillis)
-    const refundsDue = figures.open.filter(({ state }) => state === "refund_due")
+    const now = yield* Clock.currentTimeMillis
+    const work = workChecks(figures, stops, now)
+    const refundsDue = figures.open
+      .filter(({ state }) => state === "refund_due")
+      .map((due) => ({ ...due, isLate: now - due.oldestAt > LATE_SECONDS.refund * 1_000 }))
     return { checks: [...database, ...work, { name: "clock", ...clock }], refundsDue } satisfies StoreReport
   })
 

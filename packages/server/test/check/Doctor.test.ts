@@ -280,10 +280,16 @@ describe("the doctor", () => {
     ]
   ])("judges a refund wallet that %s", (_, priceUnits, count, status, detail, fix) => {
     const found = priceUnits === undefined ? undefined : { wallet: "0xw", priceUnits }
-    const due = { count, priceUnits: count === 0 ? 0n : 3_250_000n }
+    const due = { count, priceUnits: count === 0 ? 0n : 3_250_000n, isLate: true }
     const finding = refundFinding({ name: "USDT", network: "eip155:1" }, found, due)
     assert.strictEqual(finding.status, status)
     assert.match(finding.detail, detail)
     assert.match(finding.fix ?? "", fix)
+  })
+
+  it("fails no wallet that owes more than it holds while the refunds are on their way", () => {
+    const due = { count: 1, priceUnits: 3_250_000n, isLate: false }
+    const finding = refundFinding({ name: "USDT", network: "eip155:1" }, { wallet: "0xw", priceUnits: 1_750_000n }, due)
+    assert.strictEqual(finding.status, "warning")
   })
 })
