@@ -28,7 +28,7 @@ const onboarding = (serviceId: ServiceId): Onboarding => {
 
 const OPERATOR_DELAYED = {
   no: "The server could not finish the request in time. Nothing was changed. Repeat it later.",
-  yes: "The change was made, and the audit has its record. Only its answer took too long. Do not repeat the request: read what it changed.",
+  yes: "The change was made, and the audit has its record. Only its answer took too long. Do not repeat the request: read what it changed. If the answer had a new token, rotate the token of that operator.",
   unknown:
     "The server could not finish the request in time. Whether it changed something is not known. Read the audit before you repeat it."
 }

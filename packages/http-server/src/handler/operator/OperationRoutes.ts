@@ -86,7 +86,8 @@ export const routes = Effect.gen(function* () {
     read("operations", "/internal/operations", yield* listOperations),
     read("operation", operation, yield* showOperation),
     mutation("retryOperation", "support", "operation.retry", `${operation}/retry`, yield* retryOperation),
-    mutation("refundOperation", "money", "operation.refund", `${operation}/refund`, yield* refundOperation),
+    // Reads the chain for each refund of the payer that is due.
+    long(mutation("refundOperation", "money", "operation.refund", `${operation}/refund`, yield* refundOperation)),
     long(
       mutation(
         "returnTransfer",
