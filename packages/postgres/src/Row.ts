@@ -46,7 +46,8 @@ export const lookup =
     })
 
 /** Runs a statement, and returns whether it returned a row. */
-export const any = (query: Query<unknown>): Effect.Effect<boolean> => Effect.map(count(query), (rows) => rows > 0)
+export const any = (query: Query<unknown>): Effect.Effect<boolean> =>
+  Effect.map(orDie(query), (rows) => rows.length > 0)
 
 /** Runs a statement, and returns how many rows it returned. */
 export const count = (query: Query<unknown>): Effect.Effect<number> => Effect.map(orDie(query), (rows) => rows.length)

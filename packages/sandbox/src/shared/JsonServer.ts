@@ -64,7 +64,12 @@ export const errorResult = (status: number, error: string, headers: Record<strin
 export const startJsonServer = async (options: JsonServerOptions): Promise<JsonServer> => {
   const { tls } = options
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    void handle(options, request).then((result) => send(result, response))
+    void handle(options, request)
+      .then((result) => send(result, response))
+      .catch((error: unknown) => {
+        console.error(error)
+        response.destroy()
+      })
   }
   const limits = { requestTimeout: requestMillisMax }
   const server = tls === undefined ? createServer(limits, serve) : createTlsServer({ ...limits, ...tls }, serve)
