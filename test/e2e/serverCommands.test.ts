@@ -439,8 +439,14 @@ describe("incidents", () => {
           resolvedAt: null
         }
       })
-      const again = await runServerCommandHere(["jobs", "run", "incident-watch", "--json"], own)
-      expect(JSON.parse(again.output)).toEqual({ name: "incident-watch", done: 0 })
+      // The server's own run may not have ended.
+      await vi.waitFor(
+        async () => {
+          const { output, status } = await runServerCommandHere(["jobs", "run", "incident-watch", "--json"], own)
+          expect({ status, output }).toEqual({ status: 0, output: expect.stringMatching(/"done":\s*0\b/) })
+        },
+        { timeout: 30_000 }
+      )
       expect(await reached()).toEqual([1, 1])
     } finally {
       await server.stop()
@@ -613,8 +619,8 @@ describe("agentos-server start", () => {
     }
     const quiet = await startServer(settings, "--no-jobs")
     expect((await fetch(`${quiet.baseUrl}/health/ready`)).status).toBe(200)
-    expect(await jobsRun()).toBe(0)
     expect(await quiet.stop()).toBe(0)
+    expect(await jobsRun()).toBe(0)
 
     const server = await startServer(settings)
     await vi.waitFor(async () => expect(await jobsRun()).toBeGreaterThan(0), { timeout: 60_000, interval: 500 })

@@ -124,16 +124,18 @@ const subjectOf = ({ goods }: CrashPurchase, { authorization }: Payment): string
   return goods.kind === "call" ? goods.toNumber : authorization.nonce
 }
 
-/** Pays for something whose provider accepts the request and does not answer; resolves when it does not. */
-const hang = async (shop: Shop, buyers: Buyers, [operation, service]: (typeof HANGS)[number]): Promise<void> => {
+/** Prepares a payment whose provider will accept the request and not answer. Returns what sends it, and resolves when that is so. */
+const prepareHang = async (shop: Shop, buyers: Buyers, [operation, service]: (typeof HANGS)[number]) => {
   const wallet = await shop.newTenant()
   const area = operation === "buy" ? "own" : "calm"
   const purchase = await shop.newPurchase(service, { group: operation, client: "repeats", wallet, area })
   const payment = await sign(purchase)
   const fault = { operation, mode: "hang", only: subjectOf(purchase, payment) } as const
   await planProviderFault(shop.testbed.cluster, fault)
-  buyers.begin(purchase, payment)
-  await untilFaultMet(shop.testbed.cluster, fault)
+  return async (): Promise<void> => {
+    buyers.begin(purchase, payment)
+    await untilFaultMet(shop.testbed.cluster, fault)
+  }
 }
 
 describe("SIGTERM ends agentos-server within 15 s", () => {
@@ -147,7 +149,8 @@ describe("SIGTERM ends agentos-server within 15 s", () => {
       const buyers = new Buyers(shop)
       const session = await Realtime.open((await shop.newTenant()).on())
       await session.next("session.ready")
-      await hang(shop, buyers, ["settle", "email.mailbox.create"])
+      const begin = await prepareHang(shop, buyers, ["settle", "email.mailbox.create"])
+      await begin()
       await buyers.spread(4)
       forwarder.mute()
       await expect.poll(async () => (await fetch(`${server.baseUrl}/health/ready`)).status).toBe(503)
@@ -161,7 +164,9 @@ describe("SIGTERM ends agentos-server within 15 s", () => {
   it("while each provider accepts a paid request and does not answer", { timeout: TIMEOUT_MILLIS }, async () => {
     const { server, shop } = await open({ database: "pglite" })
     const buyers = new Buyers(shop)
-    await Promise.all(HANGS.map((provider) => hang(shop, buyers, provider)))
+    // The server ends the wait for the facilitator after 3 s, so nothing is prepared meanwhile.
+    const begins = await Promise.all(HANGS.map((provider) => prepareHang(shop, buyers, provider)))
+    await Promise.all(begins.map((begin) => begin()))
     expectGraceful(server, await server.terminate())
     await expectSettled(shop, server)
   })

@@ -122,11 +122,12 @@ describe.skipIf(root === undefined)(`proxies: ${title} and others of this versio
   let cluster: Cluster
   let echo: Server
   let certificate: string
+  const trusted = getCACertificates("default")
   /** The port of each proxy, in front of the server with its index. */
   let ports: ReadonlyArray<number>
   beforeAll(async () => {
     const made = await Effect.runPromise(generateCertificate("localhost"))
-    setDefaultCACertificates([...getCACertificates("default"), made.certificate])
+    setDefaultCACertificates([...trusted, made.certificate])
     const pem = `${made.certificate.trim()}\n${Redacted.value(made.privateKey).trim()}\n`
     certificate = await root!.write("certificate.pem", pem)
     // For the carrier, which calls the public URLs.
@@ -145,6 +146,7 @@ describe.skipIf(root === undefined)(`proxies: ${title} and others of this versio
   })
   afterAll(async () => {
     delete process.env["NODE_EXTRA_CA_CERTS"]
+    setDefaultCACertificates(trusted)
     echo?.close()
     await cluster?.stop()
     await root?.close()
