@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import type { ComparisonResult } from "../Bench.ts"
-import { best, judge, ratiosOf } from "./Verdict.ts"
+import { best, judge, medians, ratiosOf } from "./Verdict.ts"
 
 const failed = (...given: Parameters<typeof judge>) =>
   judge(...given)
@@ -37,6 +37,15 @@ it("takes the better of two attempts, for each ratio", () => {
     record: { rate: 1.1, cost: 1 },
     catalog: { rate: 2, cost: 0.5 }
   })
+})
+
+it("records the median of several attempts, for each ratio", () => {
+  const attempts = [
+    { list: { rate: 0.4, cost: 1.2 } },
+    { list: { rate: 0.9, cost: 1 } },
+    { list: { rate: 0.5, cost: 1.1 }, record: { rate: 1, cost: 1 } }
+  ]
+  expect(medians(attempts)).toEqual({ list: { rate: 0.5, cost: 1.1 }, record: { rate: 1, cost: 1 } })
 })
 
 it("reads the rate beside the first peer, and the processor time beside the last side", () => {

@@ -36,6 +36,15 @@ export const ratiosOf = (results: ReadonlyArray<ComparisonResult>): Ratios =>
 
 const titlesOf = (...all: ReadonlyArray<Ratios>): ReadonlyArray<string> => [...new Set(all.flatMap(Object.keys))]
 
+/** Returns the median of each ratio over several attempts. */
+export const medians = (attempts: ReadonlyArray<Ratios>): Ratios =>
+  Object.fromEntries(
+    titlesOf(...attempts).map((title) => {
+      const of = (kind: Kind) => rounded(median(attempts.flatMap((each) => each[title]?.[kind] ?? [])))
+      return [title, Object.fromEntries(kinds.map((kind) => [kind, of(kind)]))]
+    })
+  )
+
 /** Returns the better ratios of each comparison over two attempts. */
 export const best = (one: Ratios, other: Ratios): Ratios =>
   Object.fromEntries(

@@ -1,7 +1,8 @@
 /**
  * Runs the quick comparisons in short, beside peers and beside the program of the last recorded release. Fails if a rate falls
  * below half of its share of the peer's on record, or the processor time grows by 15 % of its share of the release's: five
- * attempts, of which the best counts, because a busy machine only makes a ratio worse. `--record` writes ratios.json instead.
+ * attempts, of which the best counts, because a busy machine only makes a ratio worse. `--record` writes the medians of five
+ * attempts to ratios.json instead: on a quiet machine, and again with each recorded release.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,13 +14,13 @@ import { startOtherProgram } from "../compare/OtherBuild.ts"
 import { constant } from "../constant.ts"
 import { paid } from "../paid.ts"
 import { read } from "../read.ts"
-import { best, judge, type Ratios, ratiosOf } from "./Verdict.ts"
+import { best, judge, medians, type Ratios, ratiosOf } from "./Verdict.ts"
 
 const GUARDED: Readonly<Record<string, Bench>> = { challenge, read, constant, paid }
 const ATTEMPTS = 5
 const SHORT: Readonly<Record<string, number>> = { rounds: 3, seconds: 0.5 }
 const RECORD = new URL("ratios.json", import.meta.url)
-const [LAST_RELEASE] = RELEASES.toSorted().toReversed()
+const LAST_RELEASE = RELEASES.toSorted((a, b) => a.localeCompare(b, "en", { numeric: true })).at(-1)
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -46,9 +47,13 @@ const onRecord = process.argv.includes("--record")
   : (JSON.parse(readFileSync(RECORD, "utf8")) as Readonly<Record<string, Ratios>>)
 
 for (const name of Object.keys(GUARDED)) {
+  if (onRecord === undefined) {
+    const attempts: Array<Ratios> = []
+    while (attempts.length < ATTEMPTS) attempts.push(await measure(name))
+    recorded[name] = medians(attempts)
+    continue
+  }
   let measured = await measure(name)
-  recorded[name] = measured
-  if (onRecord === undefined) continue
   const before = onRecord[name] ?? {}
   for (let attempt = 1; attempt < ATTEMPTS && judge(before, measured).some((each) => !each.isPassed); attempt++)
     measured = best(measured, await measure(name))
