@@ -97,13 +97,14 @@ const earliest = (text: string, phrases: ReadonlyArray<string>): number => {
 const headerOf = ({ headers }: Email, name: string): string | undefined =>
   headers.find(({ key }) => key === name)?.value
 
+/** A reply of SMTP, by its code. The code is not a number in an address. */
+const REPLY = /(?:^|[^\d.])([45][0-5]\d(?!\S*@)[ -].{3,})/
+
 /** Returns the reply of the other server in the text of a report, or what follows the phrase of the failure. */
 const diagnosticIn = (text: string, from: number): string | null => {
   const reply = text
     .split("\n")
-    .flatMap(
-      (line) => /(?:^|[^\d.])([45][0-5]\d[ -].{3,})/.exec(line)?.[1] ?? (/#[45]\.\d{1,3}\.\d/.test(line) ? line : [])
-    )[0]
+    .flatMap((line) => REPLY.exec(line)?.[1] ?? (/#[45]\.\d{1,3}\.\d/.test(line) ? line : []))[0]
   return headerText(reply ?? text.slice(from, from + DIAGNOSTIC_CHARACTERS), DIAGNOSTIC_CHARACTERS).trim() || null
 }
 

@@ -191,6 +191,13 @@ describe("a report in plain text", () => {
     expect(report).toMatchObject({ recipients: [{ action: "failed", final: "bob@else.test", status: "" }] })
   })
 
+  it("has the reply of the other server, and not an address with a number like its code", async () => {
+    const lines = ["I wasn't able to deliver your message.", "", "<a-450-b@else.test>:", "550 5.1.1 no such user"]
+    expect(await reportIn([...DAEMON, "", ...lines])).toEqual(
+      one({ final: "a-450-b@else.test", status: "", diagnostic: "550 5.1.1 no such user" })
+    )
+  })
+
   it("is a delay if the mail is still being retried", async () => {
     const text = ["Your message has not yet been delivered to:", "bob@else.test", "It will be retried for 2 days."]
     expect(await reportIn([...DAEMON, "", ...text])).toMatchObject({ recipients: [{ action: "delayed", status: "" }] })
