@@ -1,6 +1,6 @@
 import { StorageUnavailable } from "@agentos/api"
 import { OperationStore, Transactor } from "@agentos/core"
-import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Option, Semaphore } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
 import { watchClock } from "./ClockWatch.ts"
 
 /** The store counts as unavailable if it does not answer within this time. */
@@ -61,14 +61,9 @@ export class Readiness extends Context.Service<
         if (!isHeld) firstUntil = undefined
         known = { isReady: !isHeld, until: now + (isHeld ? HELD_MILLIS : KNOWN_MILLIS) }
       })
-      /** Whether the store answers in time. The end of an interrupted statement, which takes seconds more, is not waited for. */
-      const isAnswering = Effect.gen(function* () {
-        const asked = yield* Effect.forkDetach(ready, { startImmediately: true })
-        const answer = yield* Effect.timeoutOption(Fiber.await(asked), READY_WITHIN)
-        if (Option.isNone(answer)) asked.interruptUnsafe()
-        return Option.isSome(answer) && Exit.isSuccess(answer.value) && answer.value.value
-      })
-      const check = isAnswering.pipe(
+      const check = ready.pipe(
+        Effect.timeoutOrElse({ duration: READY_WITHIN, orElse: () => Effect.succeed(false) }),
+        Effect.catchDefect(() => Effect.succeed(false)),
         Effect.flatMap((isReady) => Effect.flatMap(isClockRight, (isRight) => learn(isReady && isRight))),
         Effect.tap((isReady) => (isReady ? putPaymentsFirst : Effect.void))
       )

@@ -1,6 +1,6 @@
 import { OperationStore, Transactor } from "@agentos/core"
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Readiness } from "../../src/health/Readiness.ts"
 
@@ -47,21 +47,5 @@ it.effect("asks for no new payment after an outage, while older ones are under w
     assert.isFalse(yield* asks)
     yield* TestClock.adjust("3 seconds")
     assert.isTrue(yield* asks)
-  }).pipe(Effect.provide(Layer.provideMerge(Readiness.layer, stores)))
-})
-
-it.effect("is decided in two seconds, although the statement that asks the store ends later", () => {
-  const stores = Layer.mergeAll(
-    Layer.succeed(Transactor, {
-      transact: (effect) => effect,
-      ready: Effect.uninterruptible(Effect.as(Effect.sleep("7 seconds"), true))
-    }),
-    Layer.mock(OperationStore, {})
-  )
-  return Effect.gen(function* () {
-    const { check } = yield* Readiness
-    const checking = yield* Effect.forkChild(check)
-    yield* TestClock.adjust("2 seconds")
-    assert.deepStrictEqual(checking.pollUnsafe(), Exit.succeed(false))
   }).pipe(Effect.provide(Layer.provideMerge(Readiness.layer, stores)))
 })
