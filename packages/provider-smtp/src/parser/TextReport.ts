@@ -97,8 +97,8 @@ const earliest = (text: string, phrases: ReadonlyArray<string>): number => {
 const headerOf = ({ headers }: Email, name: string): string | undefined =>
   headers.find(({ key }) => key === name)?.value
 
-/** A reply of SMTP, by its code. The code is not a number in an address. */
-const REPLY = /(?:^|[^\d.])([45][0-5]\d(?!\S*@)[ -].{3,})/
+/** A reply of SMTP, by its code, which is no part of an address, a name or a longer number. */
+const REPLY = /(?:^|[^\w.+-])([45][0-5]\d(?!\S*@)[ -].{3,})/
 
 /** Returns the reply of the other server in the text of a report, or what follows the phrase of the failure. */
 const diagnosticIn = (text: string, from: number): string | null => {

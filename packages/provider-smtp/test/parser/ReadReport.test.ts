@@ -191,12 +191,24 @@ describe("a report in plain text", () => {
     expect(report).toMatchObject({ recipients: [{ action: "failed", final: "bob@else.test", status: "" }] })
   })
 
-  it("has the reply of the other server, and not an address with a number like its code", async () => {
-    const lines = ["I wasn't able to deliver your message.", "", "<a-450-b@else.test>:", "550 5.1.1 no such user"]
-    expect(await reportIn([...DAEMON, "", ...lines])).toEqual(
-      one({ final: "a-450-b@else.test", status: "", diagnostic: "550 5.1.1 no such user" })
-    )
+  it.each([
+    ["an address", "<a-450-b@else.test>:"],
+    ["an address that begins with it", "<450-b@else.test>:"],
+    ["the name of a host", "The host mx-550-a.else.test did not accept it."],
+    ["a date", "On 2026-450 12:00 it was sent."]
+  ])("has the reply of the other server, and not %s with a number like its code", async (_, line) => {
+    const lines = ["I wasn't able to deliver your message.", "", line, "bob@else.test said: 550 5.1.1 no such user"]
+    const report = await reportIn([...DAEMON, "", ...lines])
+    expect(report).toMatchObject({ recipients: [{ diagnostic: "550 5.1.1 no such user" }] })
   })
+
+  it.each(["550 No such user", "550-5.1.1 No such user", "<<< 550 No such user", "SMTP;550 No such user"])(
+    "has the reply of the other server in %s",
+    async (line) => {
+      const report = await reportIn([...DAEMON, "", "I wasn't able to deliver your message.", "", line])
+      expect(report).toMatchObject({ recipients: [{ diagnostic: line.slice(line.indexOf("550")) }] })
+    }
+  )
 
   it("is a delay if the mail is still being retried", async () => {
     const text = ["Your message has not yet been delivered to:", "bob@else.test", "It will be retried for 2 days."]
