@@ -2,9 +2,9 @@ import { RealtimeSession } from "@agentos/core"
 import type { Schema } from "effect"
 import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
-import { CALL, PHONE_NUMBER } from "../example/ResourceExamples.ts"
 import { contractSchemas } from "../openapi/ContractSchemas.ts"
 import type { DocumentedServer } from "../openapi/OperationDocument.ts"
+import { AGENT_MESSAGE } from "../openapi/Webhooks.ts"
 import { DOCS_PATH, REALTIME_PATH } from "../PublicPath.ts"
 import { CLOSE_CODES, type RealtimeClientMessage, type RealtimeServerMessage } from "../RealtimeMessage.ts"
 import { child, isObject, type JsonObject, referenceOf, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
@@ -13,7 +13,7 @@ type RealtimeMessage = RealtimeClientMessage | RealtimeServerMessage
 
 const EVENT = EVENT_EXAMPLES["email.received"]
 const { eventId } = EVENT
-const { callId } = CALL
+const { callId, type: _, ...CALLERS_TURN } = AGENT_MESSAGE
 const DELIVERY_ID = "019ab1c4-0d7b-7d01-8e2a-4b5c6d7e8f90.1"
 const TURN_ID = "019ab1cb-1c5d-7d02-8e2a-4b5c6d7e8f91"
 
@@ -39,18 +39,7 @@ const REALTIME_EXAMPLES: {
   "session.replay.complete": { type: "session.replay.complete", delivered: 1 },
   "event.acknowledged": { type: "event.acknowledged", eventId },
   "event.ack_stale": { type: "event.ack_stale", eventId, reason: "lease_lost" },
-  "call.turn": {
-    type: "call.turn",
-    callId,
-    turnId: TURN_ID,
-    phoneNumberId: PHONE_NUMBER.phoneNumberId,
-    direction: "inbound",
-    from: CALL.toNumber,
-    fromWithheld: null,
-    to: PHONE_NUMBER.number,
-    turn: { text: "When are you open?", at: "2026-01-31T12:00:09.000Z" },
-    transcriptSoFar: [{ role: "agent", text: "Hello, this is Ada.", at: "2026-01-31T12:00:05.000Z" }]
-  },
+  "call.turn": { type: "call.turn", callId, turnId: TURN_ID, ...CALLERS_TURN },
   "call.interrupted": { type: "call.interrupted", callId, turnId: TURN_ID },
   error: { type: "error", code: "RESOURCE_NOT_FOUND", message: "No such event." }
 }
