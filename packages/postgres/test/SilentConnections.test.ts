@@ -14,6 +14,15 @@ const CONCURRENT = { concurrent: true }
 /** Both ends of one connection. */
 const LISTENING_SOCKETS = 2
 
+/** A forwarder to the server, which can silence connections, and the options to open the database through it. */
+const forwarded = Effect.gen(function* () {
+  const { url } = yield* TestPostgres
+  const at = new URL(Redacted.value(url))
+  const forwarder = yield* silentForwarder(Number(at.port))
+  at.host = `127.0.0.1:${forwarder.port}`
+  return { forwarder, options: { url: Redacted.make(at.href), statementTimeout: STATEMENT_TIMEOUT } }
+})
+
 const isUnavailable = <A, E>(exit: Exit.Exit<A, E>): boolean =>
   Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof StoreUnavailable
 
@@ -22,15 +31,8 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("connections that fal
     "are closed when an answer is missing, and replaced: transactions and readiness come back",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* TestPostgres
-        const at = new URL(Redacted.value(url))
-        const forwarder = yield* silentForwarder(Number(at.port))
-        at.host = `127.0.0.1:${forwarder.port}`
-        const database = layerPostgres({
-          url: Redacted.make(at.href),
-          maxConnections: 3,
-          statementTimeout: STATEMENT_TIMEOUT
-        })
+        const { forwarder, options } = yield* forwarded
+        const database = layerPostgres({ ...options, maxConnections: 3 })
         yield* Effect.gen(function* () {
           const { sql } = yield* Database
           const { ready, transact } = yield* Transactor
@@ -59,11 +61,8 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("connections that fal
     "are closed while nothing uses them, so that no request finds out first",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* TestPostgres
-        const at = new URL(Redacted.value(url))
-        const forwarder = yield* silentForwarder(Number(at.port))
-        at.host = `127.0.0.1:${forwarder.port}`
-        const database = layerPostgres({ url: Redacted.make(at.href), statementTimeout: STATEMENT_TIMEOUT })
+        const { forwarder, options } = yield* forwarded
+        const database = layerPostgres(options)
         yield* Effect.gen(function* () {
           const { sql } = yield* Database
           yield* Effect.forEach(Array.range(1, 8), () => sql.withTransaction(sql`select 1`), {
