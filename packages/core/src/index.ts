@@ -216,6 +216,7 @@ export {
   type OperatorChannel,
   OperatorChannels
 } from "./operator/IncidentWatch.ts"
+export { releaseUnrecorded } from "./operator/NumberAdministration.ts"
 export * from "./operator/OperationAdministration.ts"
 export type { TimelineEntry } from "./operator/OperationTimeline.ts"
 export * from "./operator/Operators.ts"

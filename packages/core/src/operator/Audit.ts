@@ -45,8 +45,9 @@ export const recordChange = (before: unknown, after: unknown, details: Details =
   )
 
 /**
- * Records the first change of a mutation that takes several transactions, under an action of its own: if the process is killed
- * before the last one, there is no other record. Call it in the transaction of that change.
+ * Records the first change of a mutation that takes several transactions, or that one outside the database is about to begin,
+ * under an action of its own: if the process is killed before the end, there is no other record. Call it in the transaction of
+ * that change.
  */
 export const recordBeginning = (action: string, before: unknown, after: unknown): Effect.Effect<void> =>
   Effect.flatMap(CurrentMutation, (mutation) =>

@@ -102,18 +102,18 @@ export const makeCarrierNumbers = Effect.gen(function* () {
     }
   })
 
-  /** Releases an unrecorded number at the carrier, permanently. */
-  const releaseUnrecorded = Effect.fnUntraced(function* (
+  /** Returns a number at the carrier that is unrecorded. */
+  const findUnrecorded = Effect.fnUntraced(function* (
     number: string
-  ): Effect.fn.Return<void, NumberNotUnrecorded | ProviderError> {
+  ): Effect.fn.Return<OwnedNumber, NumberNotUnrecorded | ProviderError> {
     const found = yield* provider.findNumber(number)
     if (Option.isNone(found) || !found.value.isOurs) {
       return yield* new NumberNotUnrecorded({ reason: "not at the carrier" })
     }
     const { unrecorded } = yield* classify([found.value])
     if (unrecorded.length === 0) return yield* new NumberNotUnrecorded({ reason: "recorded" })
-    yield* provider.release(found.value.providerNumberId)
+    return found.value
   })
 
-  return { list, endReservations, releaseAbandoned, releaseUnrecorded }
+  return { list, endReservations, releaseAbandoned, findUnrecorded }
 })

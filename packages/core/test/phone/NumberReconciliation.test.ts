@@ -1,8 +1,10 @@
 import {
-  makeCarrierNumbers,
+  audited,
+  AuditStore,
   Numbers,
   OperationCompletion,
   PhoneNumberStore,
+  releaseUnrecorded,
   TenantAdministration,
   TenantStore,
   walletAddress
@@ -129,7 +131,6 @@ describe("the stored numbers and the carrier's numbers", () => {
       assert.strictEqual(yield* runJob("number-reconciliation"), 0)
       assert.strictEqual(yield* gauge, 1)
       assert.deepStrictEqual(numbersOf(host), [number.number, reserved, unrecorded])
-      const { releaseUnrecorded } = yield* makeCarrierNumbers
       for (const recorded of [number.number, reserved]) {
         assert.deepInclude(yield* failureOf(releaseUnrecorded(recorded)), { reason: "recorded" })
       }
@@ -139,6 +140,31 @@ describe("the stored numbers and the carrier's numbers", () => {
       assert.strictEqual(yield* runJob("number-reconciliation"), 0)
       assert.strictEqual(yield* gauge, 0)
     })
+  )
+
+  scenario(
+    "have a record of a release by the operator before the carrier is asked, in case the process is killed",
+    (host) =>
+      Effect.gen(function* () {
+        const number = "+14155550102"
+        host.carrier.owned.push({ number, providerNumberId: "PN9" })
+        host.carrier.script.release = ["done, answered late"]
+        const mutation = { actor: "ada", action: "number.release", target: number, reason: "Unused" }
+        const releasing = yield* Effect.forkChild(audited(mutation, releaseUnrecorded(number)))
+        yield* TestClock.adjust("1 second")
+        assert.notInclude(numbersOf(host), number)
+        const { list } = yield* AuditStore
+        const begun = { ...mutation, action: "number.begin-release", outcome: "succeeded" } as const
+        const [only, ...more] = yield* list({ limit: 2 })
+        assert.deepInclude(only, { ...begun, before: '{"providerNumberId":"PN9"}', after: "null" })
+        assert.isEmpty(more)
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(releasing)
+        assert.sameMembers(
+          (yield* list({ limit: 3 })).map(({ action }) => action),
+          ["number.begin-release", "number.release"]
+        )
+      })
   )
 
   scenario("differ by a reservation of a refunded purchase that bought nothing, which ends after an hour", (host) =>

@@ -52,11 +52,11 @@ export const NUMBERS_RELEASE = defineCommand(
     await confirm(context, yes, `Release ${number} permanently? [y/N] `, "Cancelled. Nothing was released.")
     const { Effect } = await import("effect")
     const ServerConfig = await import("../config/ServerConfig.ts")
-    const { releaseUnrecorded } = await import("../program/Maintenance.ts")
+    const { releaseNumber } = await import("../program/Maintenance.ts")
     const { NumberNotUnrecorded } = await import("@agentos/core")
     await runEffect(
       context,
-      Effect.flatMap(ServerConfig.read(context.host.env), (config) => releaseUnrecorded(config, number, given)),
+      Effect.flatMap(ServerConfig.read(context.host.env), (config) => releaseNumber(config, number, given)),
       (error) => {
         if (!(error instanceof NumberNotUnrecorded)) return undefined
         return error.reason === "recorded"

@@ -15,6 +15,7 @@ import {
   OperationAdministration,
   Operators,
   refundByHand,
+  releaseUnrecorded,
   returnByHand,
   revokeCredentials,
   Sales,
@@ -162,37 +163,28 @@ export const returnTransfer = (
     returnByHand(received, transaction)
   )
 
-/** Compares the numbers at the carrier with the database, beside servers. */
-const carrierNumbers = Effect.fnUntraced(function* (config: ServerConfig) {
+/** What compares the numbers at the carrier with the database, beside servers. */
+const carrier = Effect.fnUntraced(function* (config: ServerConfig) {
   const { publicUrl, telephony } = yield* setupOf(config)
   if (telephony === undefined) {
     return yield* new ConfigurationInvalid({
       issues: ["AGENTOS_TWILIO_ACCOUNT_SID is missing. Set it to the account whose numbers are compared"]
     })
   }
-  const ports = yield* Layer.build(Layer.merge(currentStorage(config), telephony.layer(publicUrl)))
-  return { numbers: yield* Effect.provide(makeCarrierNumbers, ports), ports }
+  return Layer.merge(currentStorage(config), telephony.layer(publicUrl))
 })
 
 /** Returns the numbers at the carrier of which the database has no record. */
-export const listUnrecorded = (config: ServerConfig) =>
-  Effect.scoped(
-    Effect.map(
-      Effect.flatMap(carrierNumbers(config), ({ numbers }) => numbers.list),
-      ({ unrecorded }) => unrecorded
-    )
-  )
+export const listUnrecorded = Effect.fnUntraced(function* (config: ServerConfig) {
+  const listed = Effect.flatMap(makeCarrierNumbers, ({ list }) => list)
+  return (yield* Effect.provide(listed, yield* carrier(config))).unrecorded
+})
 
 /** Releases such a number at the carrier, permanently. */
-export const releaseUnrecorded = (config: ServerConfig, number: string, reason: string | null) =>
-  Effect.scoped(
-    Effect.flatMap(carrierNumbers(config), ({ numbers, ports }) =>
-      Effect.provide(
-        recorded({ action: "number.release", target: number, reason }, numbers.releaseUnrecorded(number)),
-        ports
-      )
-    )
-  )
+export const releaseNumber = Effect.fnUntraced(function* (config: ServerConfig, number: string, reason: string | null) {
+  const release = recorded({ action: "number.release", target: number, reason }, releaseUnrecorded(number))
+  return yield* Effect.provide(release, yield* carrier(config))
+})
 
 /** Ends the attempts at a waiting message, with its refund, which the keys of the server identify. */
 export const cancelMessage = (config: ServerConfig, messageId: string, reason: string | null) =>
