@@ -1,8 +1,12 @@
 import { ByteBudget } from "@agentos/core"
 
-/** Block sizes grow from the first, for the many small mails, to the last. */
+/** The first block is for the many small mails. */
 const FIRST_BLOCK_BYTES = 16 * 1024
-const LAST_BLOCK_BYTES = 1024 * 1024
+const BLOCK_BYTES = 128 * 1024
+
+/** Blocks of earlier messages, up to 8 MiB: with new ones for each, V8 would collect all garbage every few large mails. */
+const spareBlocks: Array<Buffer> = []
+const SPARE_BLOCKS_MAX = 64
 
 /** The last part of a budget is reserved for small messages, so that large and slow ones do not block them. */
 const SMALL_MESSAGE_BYTES = 256 * 1024
@@ -108,10 +112,10 @@ export class MessageBuffer {
     for (let taken = 0; taken < chunk.length;) {
       let block = this.#blocks.at(-1)
       if (block === undefined || this.#used === block.length) {
-        const bytes = block === undefined ? FIRST_BLOCK_BYTES : Math.min(block.length * 2, LAST_BLOCK_BYTES)
+        const bytes = block === undefined ? FIRST_BLOCK_BYTES : BLOCK_BYTES
         if (!this.#reserve(bytes, this.#capacity)) return false
         this.#capacity += bytes
-        block = Buffer.allocUnsafeSlow(bytes)
+        block = (bytes === BLOCK_BYTES ? spareBlocks.pop() : undefined) ?? Buffer.allocUnsafeSlow(bytes)
         this.#blocks.push(block)
         this.#used = 0
       }
@@ -127,15 +131,21 @@ export class MessageBuffer {
   /** Returns the whole mail in one piece and empties the blocks. Its memory stays reserved until `release`. */
   take(): Uint8Array {
     const whole = Buffer.concat(this.#blocks, this.#size)
-    this.#blocks = []
+    this.#empty()
     return whole
+  }
+
+  #empty(): void {
+    const room = SPARE_BLOCKS_MAX - spareBlocks.length
+    spareBlocks.push(...this.#blocks.slice(1, 1 + room))
+    this.#blocks = []
   }
 
   /** Releases the memory. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true
-    this.#blocks = []
+    this.#empty()
     this.#free(this.#capacity)
   }
 }

@@ -17,6 +17,28 @@ describe("a mail while it arrives", () => {
     }
   })
 
+  it("has memory of its own while it arrives, which later ones use again", () => {
+    const budget = new BufferBudget(64 * MIB, 3, memory())
+    const mailOf = (name: string) =>
+      Array.from({ length: 16 }, (_, piece) => Buffer.alloc(MIB / 16, `${name}${piece} `))
+    const [one, two, three] = [mailOf("one"), mailOf("two"), mailOf("three")]
+    const first = budget.open()!
+    for (const piece of one) first.append(piece)
+    const taken = first.take()
+    first.release()
+    const [second, third] = [budget.open()!, budget.open()!]
+    for (const [index, piece] of two.entries()) {
+      second.append(piece)
+      third.append(three[index]!)
+    }
+    const received = [taken, second.take(), third.take()]
+    expect(received.map((whole, index) => Buffer.concat([one, two, three][index]!).equals(whole))).toEqual([
+      true,
+      true,
+      true
+    ])
+  })
+
   it("takes little more memory than its size, however small its pieces", () => {
     const budget = new BufferBudget(64 * MIB, 1, memory())
     const buffer = budget.open()!
