@@ -7,8 +7,8 @@ import type {
   AuthenticationSettings,
   ParserAnswer,
   ParserReply,
-  ParserRequest,
-  SharedMail
+  SharedMail,
+  SharedMails
 } from "./parser/ParserMessage.ts"
 import {
   AUTHENTICATION_GRACE_MILLIS,
@@ -127,7 +127,7 @@ export class SharedReader {
       if (this.#running !== running) return
       const mails = running.outgoing
       running.outgoing = []
-      const request: ParserRequest = { _tag: "Mails", settings: this.#options.settings, mails }
+      const request: SharedMails = { settings: this.#options.settings, mails }
       running.child.send(request, (error) => {
         if (error !== null) this.#end(running)
       })

@@ -21,7 +21,7 @@ import {
   type ParsedMail,
   type WaitingMail
 } from "./InboundMail.ts"
-import { type InboundSender, makeInboundAdmission, piecesOf, type RoomRefusal } from "./InboundAdmission.ts"
+import { type InboundSender, makeInboundAdmission, type RoomRefusal } from "./InboundAdmission.ts"
 import { makeInboundDelivery } from "./InboundDelivery.ts"
 import { makeRefusalCounts } from "./RefusalCounts.ts"
 import type { ListenerRefusal } from "./RefusedMail.ts"
@@ -148,10 +148,10 @@ export class InboundMails extends Context.Service<
         work: (mails) => transactor.transact(addAll(mails))
       })
 
-      /** Returns a small mail whole, and a large one in pieces. */
+      /** Returns a mail whole that is in memory or small, and another in pieces. */
       const rawOf = Effect.fnUntraced(function* ({ inboundMailId, sizeBytes }: WaitingMail) {
         const raw = held.take(inboundMailId)
-        if (raw !== undefined) return sizeBytes <= SMALL_MAIL_BYTES ? raw : piecesOf(raw)
+        if (raw !== undefined) return raw
         const pieces = store.readPieces(inboundMailId)
         return sizeBytes <= SMALL_MAIL_BYTES ? Bytes.concat(...(yield* Stream.runCollect(pieces))) : pieces
       })

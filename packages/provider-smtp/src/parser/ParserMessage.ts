@@ -23,20 +23,19 @@ export interface SharedMail {
   readonly envelope: InboundEnvelope | undefined
 }
 
-/**
- * A message to the parser process: several mails, each to read and then to check; or about one mail, its pieces in order,
- * the last one with what to do, or that the mail is no longer wanted. Pieces of several mails may alternate.
- */
-export type ParserRequest =
-  | { readonly _tag: "Mails"; readonly settings: AuthenticationSettings; readonly mails: ReadonlyArray<SharedMail> }
-  | ({ readonly id: number } & (
-      | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
-      | { readonly _tag: "Read"; readonly bytes: Uint8Array }
-      | { readonly _tag: "CheckSender"; readonly job: ParserJob; readonly bytes: Uint8Array }
-      | { readonly _tag: "Cancel" }
-    ))
+/** A message to the parser process: several small mails, each to read and then to check. */
+export interface SharedMails {
+  readonly settings: AuthenticationSettings
+  readonly mails: ReadonlyArray<SharedMail>
+}
 
-/** The answer to `Read` or `CheckSender`; a mail of `Mails` has one of each. */
+/** What to do with a mail that arrives by the pipe of the parser process. `Cancel` drops the pieces that have arrived. */
+export type MailRequest =
+  | { readonly _tag: "Read" }
+  | { readonly _tag: "CheckSender"; readonly job: ParserJob }
+  | { readonly _tag: "Cancel" }
+
+/** The answer to `Read` or `CheckSender`; a mail of `SharedMails` has one of each. */
 export type ParserAnswer =
   | { readonly _tag: "Unreadable"; readonly message: string }
   | { readonly _tag: "Content"; readonly content: MailContent }
@@ -47,7 +46,7 @@ export interface MailAnswer {
   readonly answer: ParserAnswer
 }
 
-/** A reply of the parser process: `Ready` once, then the answers to one or, after `Mails`, to several mails. */
+/** A reply of the parser process: `Ready` once, then the answers to one or, after `SharedMails`, to several mails. */
 export type ParserReply =
   | { readonly _tag: "Ready" }
   | ({ readonly _tag: "Answer" } & MailAnswer)

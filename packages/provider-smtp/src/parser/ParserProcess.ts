@@ -1,15 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { closeSync, openSync, readSync } from "node:fs"
+import type { Writable } from "node:stream"
 import { MailUnreadable, type SenderAuthentication } from "@agentos/core"
 import { Deferred, Effect, Exit, Result, type Scope, Stream } from "effect"
+import { MAIL_FILE, writePiece, writeRequest } from "./MailPipe.ts"
 import { PARSER_MAIN, parserFiles } from "./ParserFiles.ts"
-import {
-  type ParserAnswer,
-  type ParserJob,
-  type ParserReply,
-  type ParserRequest,
-  UNDETERMINED
-} from "./ParserMessage.ts"
+import { type MailRequest, type ParserAnswer, type ParserJob, type ParserReply, UNDETERMINED } from "./ParserMessage.ts"
 import type { MailContent } from "./ReadMail.ts"
 
 export const START_MILLIS = 20_000
@@ -56,8 +52,8 @@ export interface ParserProcess {
  * /proc, and no other file. It cannot write, start programs or threads, or load addons. It may use the network
  * for DNS lookups.
  */
-export const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
-  fork(mainFile, [], {
+export const startChild = (mainFile: string, heapMegabytes: number): ChildProcess => {
+  const child = fork(mainFile, [], {
     env: {},
     execArgv: [
       `--max-old-space-size=${heapMegabytes}`,
@@ -68,8 +64,12 @@ export const startChild = (mainFile: string, heapMegabytes: number): ChildProces
       "--no-warnings"
     ],
     serialization: "advanced",
-    stdio: ["ignore", "ignore", "ignore", "ipc"]
+    stdio: ["ignore", "ignore", "ignore", "ipc", "pipe"]
   })
+  // Each write reports its own error.
+  child.stdio[MAIL_FILE]?.on("error", () => undefined)
+  return child
+}
 
 const ENDED = "reading it ended the process, most likely for want of memory"
 
@@ -150,16 +150,15 @@ export const startParser = (
     child.on("exit", onEnd)
     yield* Effect.orDie(Effect.timeout(Deferred.await(started), START_MILLIS))
 
-    const post = (request: ParserRequest, posted: (isAccepted: boolean) => void = () => undefined): void =>
-      void child.send(request, (error) => {
-        if (error !== null) onEnd()
-        posted(error === null)
-      })
+    const pipe = child.stdio[MAIL_FILE] as Writable
+    const endOnError = (error?: Error | null) => {
+      if (error) onEnd()
+    }
 
     /** Resolves once the process accepts more. Fails with `MailUnreadable` if it has ended or does not read. */
-    const send = (request: ParserRequest) =>
+    const sendPiece = (id: number, piece: Uint8Array) =>
       Effect.callback<void, MailUnreadable>((resume) =>
-        post(request, (isAccepted) => resume(isAccepted ? Effect.void : Effect.fail(unreadable(ENDED))))
+        writePiece(pipe, id, piece, (error) => resume(error ? Effect.fail(unreadable(ENDED)) : Effect.void))
       ).pipe(
         Effect.timeoutOrElse({
           duration: limits.readMillis,
@@ -167,32 +166,26 @@ export const startParser = (
         })
       )
 
-    /** Sends a mail except its last piece. Returns that piece, and the size of the mail. */
-    const sendAllButLast = Effect.fnUntraced(function* (id: number, raw: Stream.Stream<Uint8Array>) {
+    /** Returns the size of the mail. */
+    const sendAll = Effect.fnUntraced(function* (id: number, raw: Stream.Stream<Uint8Array>) {
       let sizeBytes = 0
-      let last: Uint8Array | undefined
-      yield* Stream.runForEach(raw, (bytes) => {
-        const before = last
-        last = bytes
-        sizeBytes += bytes.length
-        return before === undefined ? Effect.void : send({ _tag: "Piece", id, bytes: before })
+      yield* Stream.runForEach(raw, (piece) => {
+        sizeBytes += piece.length
+        return sendPiece(id, piece)
       })
-      return { last: last ?? new Uint8Array(), sizeBytes }
+      return sizeBytes
     })
 
     /**
-     * Sends a request, and resolves to its answer; to undefined if the process ends. `overdue` is called at intervals with the
-     * milliseconds since then. Its result, if there is one, replaces the answer.
+     * Sends what to do with a mail, and resolves to its answer; to undefined if the process ends. `overdue` is called at
+     * intervals with the milliseconds since then. Its result, if there is one, replaces the answer.
      */
-    const ask = <A>(
-      request: Extract<ParserRequest, { readonly id: number }>,
-      overdue: (elapsedMillis: number) => A | undefined
-    ) =>
+    const ask = <A>(id: number, request: MailRequest, overdue: (elapsedMillis: number) => A | undefined) =>
       Effect.callback<ParserAnswer | A | undefined>((resume) => {
         let elapsedMillis = 0
         const end = () => {
           clearInterval(timer)
-          pending.delete(request.id)
+          pending.delete(id)
         }
         const answer = (given: ParserAnswer | A | undefined) => {
           end()
@@ -203,8 +196,8 @@ export const startParser = (
           const given = overdue(elapsedMillis)
           if (given !== undefined) answer(given)
         }, WATCH_INTERVAL_MILLIS)
-        pending.set(request.id, answer)
-        post(request)
+        pending.set(id, answer)
+        writeRequest(pipe, id, request, endOnError)
         return Effect.sync(end)
       })
 
@@ -231,10 +224,10 @@ export const startParser = (
           const id = ++lastId
           const limitMillis = job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
           return Effect.gen(function* () {
-            const sent = yield* Effect.result(sendAllButLast(id, raw))
+            const sent = yield* Effect.result(sendAll(id, raw))
             if (Result.isFailure(sent)) return { result: undefined, reusable: false }
-            const { last, sizeBytes } = sent.success
-            const answer = yield* ask({ _tag: "CheckSender", job, id, bytes: last }, (elapsedMillis) =>
+            const sizeBytes = sent.success
+            const answer = yield* ask(id, { _tag: "CheckSender", job }, (elapsedMillis) =>
               elapsedMillis < limitMillis ? undefined : "late"
             )
             // Lookups end in time, so a mail keeps the process from everything else.
@@ -248,19 +241,19 @@ export const startParser = (
                     : undefined,
               reusable: isUsable() && answer !== "late" && sizeBytes < FRESH_AFTER_BYTES
             }
-          }).pipe(Effect.onError(() => Effect.sync(() => post({ _tag: "Cancel", id }))))
+          }).pipe(Effect.onError(() => Effect.sync(() => writeRequest(pipe, id, { _tag: "Cancel" }, endOnError))))
         }),
       parse: (raw) =>
         Effect.suspend((): ReturnType<ParserProcess["parse"]> => {
           if (!isUsable()) return Effect.succeed({ result: undefined, reusable: false })
           const id = ++lastId
           return Effect.gen(function* () {
-            const sent = yield* Effect.result(sendAllButLast(id, raw))
+            const sent = yield* Effect.result(sendAll(id, raw))
             if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
-            const { last, sizeBytes } = sent.success
+            const sizeBytes = sent.success
             let isOverdue = false
             const overdue = overdueReading(sizeBytes)
-            const read = yield* ask({ _tag: "Read", id, bytes: last }, (elapsedMillis) => {
+            const read = yield* ask(id, { _tag: "Read" }, (elapsedMillis) => {
               const failure = overdue(elapsedMillis)
               isOverdue = failure !== undefined
               return failure

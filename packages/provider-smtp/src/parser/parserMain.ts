@@ -3,7 +3,8 @@
  * the process that started it is gone.
  */
 import { authenticateSender } from "./AuthenticateSender.ts"
-import type { MailAnswer, ParserAnswer, ParserReply, ParserRequest, SharedMail } from "./ParserMessage.ts"
+import { receiveMails } from "./MailPipe.ts"
+import type { MailAnswer, MailRequest, ParserAnswer, ParserReply, SharedMail, SharedMails } from "./ParserMessage.ts"
 import { readMail } from "./ReadMail.ts"
 
 const REASON_LIMIT = 200
@@ -21,7 +22,7 @@ const read = async (raw: Uint8Array): Promise<ParserAnswer> => {
 }
 
 const answerTo = async (
-  request: Extract<ParserRequest, { readonly _tag: "Read" | "CheckSender" }>,
+  request: Exclude<MailRequest, { readonly _tag: "Cancel" }>,
   raw: Uint8Array
 ): Promise<ParserAnswer> => {
   if (request._tag === "Read") return read(raw)
@@ -43,9 +44,7 @@ const collect = (answer: MailAnswer): void => {
   }, COLLECTING_MILLIS)
 }
 
-type Mails = Extract<ParserRequest, { readonly _tag: "Mails" }>
-
-const waiting: Array<SharedMail & Pick<Mails, "settings">> = []
+const waiting: Array<SharedMail & Pick<SharedMails, "settings">> = []
 let isReading = false
 
 /** Reads mails one after the other. The event loop turns in between, so that checks of senders go on. */
@@ -64,31 +63,19 @@ const readWaiting = async (): Promise<void> => {
   isReading = false
 }
 
-const receiveAll = ({ mails, settings }: Mails): void => {
+const receiveAll = ({ mails, settings }: SharedMails): void => {
   for (const mail of mails) waiting.push({ ...mail, settings })
   if (!isReading) void readWaiting()
 }
 
-/** The pieces of the mails that have not arrived completely. */
-const arriving = new Map<number, Array<Uint8Array>>()
-
-const receive = async (request: Exclude<ParserRequest, Mails>): Promise<void> => {
-  const { id } = request
-  const pieces = arriving.get(id) ?? []
-  arriving.delete(id)
-  if (request._tag === "Cancel") return
-  pieces.push(request.bytes)
-  if (request._tag === "Piece") return void arriving.set(id, pieces)
-  const raw = pieces.length === 1 ? request.bytes : Buffer.concat(pieces)
-  reply({ _tag: "Answer", id, answer: await answerTo(request, raw) })
+const receive = async (id: number, request: MailRequest, raw: Uint8Array): Promise<void> => {
+  if (request._tag !== "Cancel") reply({ _tag: "Answer", id, answer: await answerTo(request, raw) })
 }
 
 // Libraries report by errors what DNS does not have. Nobody reads their stacks.
 Error.stackTraceLimit = 0
 // `process.exit` may wait for V8's compilers for ever, and no parent is left to end this process.
 process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))
-process.on("message", (request: ParserRequest) => {
-  if (request._tag === "Mails") receiveAll(request)
-  else void receive(request)
-})
+process.on("message", receiveAll)
+receiveMails((id, request, raw) => void receive(id, request, raw))
 reply({ _tag: "Ready" })

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
@@ -6,6 +7,7 @@ import { startParser } from "../../src/parser/ParserProcess.ts"
 import { envelope } from "../support/Parser.ts"
 
 const intruder = fileURLToPath(new URL("./intruderMain.ts", import.meta.url))
+const digest = fileURLToPath(new URL("./digestMain.ts", import.meta.url))
 const stuck = fileURLToPath(new URL("./stuckMain.ts", import.meta.url))
 const limits = { readMillis: 20_000, processorMillis: 20_000, processorMillisPerMib: 0, heapMegabytes: 256 }
 const job = {
@@ -33,6 +35,31 @@ describe("the process that reads mail", () => {
           "read the environment": ""
         })
       }).pipe(Effect.scoped)
+  )
+
+  it.live("receives mails unchanged, whatever their pieces, also while their pieces alternate", () =>
+    Effect.gen(function* () {
+      const parser = yield* startParser(limits, digest)
+      const mails = [0, 1, 9, 65_536, 300_003, 3_000_000].map((bytes) => Buffer.alloc(bytes, "0123456789"))
+      const outcomes = yield* Effect.forEach(
+        mails.flatMap((mail) => [1, 7, 1_000].map((pieces) => ({ mail, pieceBytes: Math.ceil(mail.length / pieces) }))),
+        ({ mail, pieceBytes }) =>
+          parser.parse(
+            Stream.unfold(0, (at) =>
+              Effect.succeed(
+                at < mail.length ? ([mail.subarray(at, at + pieceBytes), at + pieceBytes] as const) : undefined
+              )
+            )
+          ),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        outcomes.map(({ result }) => result && Result.isFailure(result) && result.failure.message),
+        mails
+          .map((mail) => `Read ${mail.length} ${hash("sha256", mail)}`)
+          .flatMap((message) => [message, message, message])
+      )
+    }).pipe(Effect.scoped)
   )
 
   const failureOf = (given: Partial<typeof limits>, mail: string) =>

@@ -2,7 +2,8 @@
 import { spawnSync } from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { Worker } from "node:worker_threads"
-import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.ts"
+import { receiveMails } from "../../src/parser/MailPipe.ts"
+import type { ParserReply } from "../../src/parser/ParserMessage.ts"
 
 const outcomeOf = (attempt: () => unknown): string => {
   try {
@@ -27,8 +28,5 @@ const outcomes = (): Readonly<Record<string, string>> => ({
 const reply = (message: ParserReply): void => void process.send?.(message)
 
 process.once("disconnect", () => process.exit())
-process.on("message", (request: ParserRequest) => {
-  if (request._tag !== "Read") return
-  reply({ _tag: "Answer", id: request.id, answer: { _tag: "Unreadable", message: JSON.stringify(outcomes()) } })
-})
+receiveMails((id) => reply({ _tag: "Answer", id, answer: { _tag: "Unreadable", message: JSON.stringify(outcomes()) } }))
 reply({ _tag: "Ready" })

@@ -7,7 +7,7 @@ it("ends when the process that started it is gone", async () => {
   const child = fork(main, [], {
     execArgv: [],
     serialization: "advanced",
-    stdio: ["ignore", "ignore", "inherit", "ipc"]
+    stdio: ["ignore", "ignore", "inherit", "ipc", "pipe"]
   })
   const exited = new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)))
   expect(await new Promise((resolve) => child.once("message", resolve))).toEqual({ _tag: "Ready" })

@@ -1,10 +1,12 @@
 /** Replaces the process that reads mail: never answers, and works without end if the mail asks for it. */
-import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.ts"
+import { receiveMails } from "../../src/parser/MailPipe.ts"
+import type { ParserReply, SharedMails } from "../../src/parser/ParserMessage.ts"
+
+const handle = (...mails: ReadonlyArray<Uint8Array>) => {
+  while (mails.some((bytes) => Buffer.from(bytes).toString() === "work"));
+}
 
 process.once("disconnect", () => process.exit())
-process.on("message", (request: ParserRequest) => {
-  if (request._tag === "Cancel" || request._tag === "Piece") return
-  const mails = request._tag === "Mails" ? request.mails : [request]
-  while (mails.some(({ bytes }) => Buffer.from(bytes).toString() === "work"));
-})
+process.on("message", ({ mails }: SharedMails) => handle(...mails.map(({ bytes }) => bytes)))
+receiveMails((_, __, raw) => handle(raw))
 process.send?.({ _tag: "Ready" } satisfies ParserReply)
