@@ -256,15 +256,17 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           select ${now} - updated_at as age from operations where operation_id = ${Parameter.uuid(operationId)}`),
       findByKeys: (keys) => {
         const { asset, network, nonce, payer } = proofKey(keys.proof)
-        // A union of two lookups, each by its unique index; a row that both find is returned once.
+        // Two lookups, each by its unique index. The second leaves out what the first finds: a union would compare all columns.
         return Row.all(toOperation)(sql<OperationRow>`
           select ${columns} from operations
           where network = ${Parameter.text(network)} and asset = ${Parameter.text(asset)}
             and payer = ${Parameter.text(payer)} and nonce = ${Parameter.text(nonce)}
-          union
+          union all
           select ${columns} from operations
           where payer = ${Parameter.text(payer)} and endpoint = ${Parameter.text(keys.endpoint)}
-            and idempotency_key = ${Parameter.text(keys.idempotencyKey)}`)
+            and idempotency_key = ${Parameter.text(keys.idempotencyKey)}
+            and (network, asset, nonce)
+              <> (${Parameter.text(network)}, ${Parameter.text(asset)}, ${Parameter.text(nonce)})`)
       },
       hasFulfilled: (payer) =>
         Row.any(sql`

@@ -37,14 +37,18 @@ const seedTenants = Effect.gen(function* () {
 /** Runs every statement that keeps its plan on the tenant's events; returns the number of leased events. */
 const deliver = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* EventStore
+  const { transact } = yield* Database
   const sessionId = yield* Uuid.next
   const requests = [tenantId, yield* Uuid.next].map((id) => ({ tenantId: id, sessionId, limit: 10 }))
   const [deliveries = []] = yield* store.leaseEach(requests)
   yield* store.countReplayableEach([tenantId], 1_000)
   yield* store.latestEach([tenantId])
-  const dedupeKey = yield* Uuid.next
-  const draft = { source: "smtp", service: "email", resourceId: "a resource", agentId: "an agent", payload: {} }
-  yield* store.append([{ ...draft, tenantId, type: "email.received", dedupeKey }])
+  const append = Effect.fnUntraced(function* () {
+    const draft = { source: "smtp", service: "email", resourceId: "a resource", agentId: "an agent", payload: {} }
+    return yield* store.append([{ ...draft, tenantId, type: "email.received", dedupeKey: yield* Uuid.next }])
+  })
+  yield* append()
+  yield* transact(append(), { key: tenantId })
   yield* store.renew([sessionId])
   yield* store.acknowledgeEach(
     deliveries.map(({ deliveryId, event }) => ({ tenantId, eventId: event.eventId, deliveryId }))
@@ -91,13 +95,13 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
   it.effect("serve a grown table as well as the empty one for which they were made", () =>
     Effect.gen(function* () {
       const tenants = yield* TenantStore
-      const { delivery } = yield* Database
+      const { delivery, sql, transact } = yield* Database
       const tenantId = yield* Uuid.next
       const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
       yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now })
-      const [setting] = yield* delivery<{ readonly mode: string }>`
-          select current_setting('plan_cache_mode') as mode`
-      assert.strictEqual(setting?.mode, "force_generic_plan")
+      const modeOf = (client: typeof sql) => client`select current_setting('plan_cache_mode') as mode`
+      const modes = [yield* modeOf(delivery), yield* transact(modeOf(sql), { key: tenantId })]
+      assert.deepStrictEqual(modes.flat(), Array(2).fill({ mode: "force_generic_plan" }))
       assert.strictEqual(yield* deliver(tenantId), 0)
       yield* request(tenantId)
       yield* seedTenants
