@@ -7,7 +7,6 @@ import {
   type PaymentProof,
   type PaymentTerms,
   ProofMalformed,
-  scanJson,
   type SettledPayment
 } from "@agentos/core"
 import type { SettleResponse } from "@x402/core/types"
@@ -15,6 +14,7 @@ import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
 import { TransferMethodName } from "../network/PaymentNetwork.ts"
 import * as Base64Template from "./Base64Template.ts"
 import { allowanceFields, allowancesIn, SPONSORING_EXTENSIONS, sponsoringExtensions } from "./GasSponsoring.ts"
+import { parseHeaderJson } from "./HeaderJson.ts"
 import { Address, Decimal, decodePayload, type FixedFields } from "./PaymentPayload.ts"
 
 /**
@@ -132,10 +132,9 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
   if (header.length > HEADER_LENGTH_MAX) return malformed(`must have at most ${HEADER_LENGTH_MAX} characters`)
   const bytes = Buffer.from(header, "base64")
   if (header === "" || bytes.toString("base64") !== header) return malformed("must be base64 (RFC 4648, section 4)")
-  const flaw = scanJson(bytes, JSON_BUDGET)
-  if (flaw !== undefined) return invalidAt(flaw.path, flaw.message)
-  const parsed = parseJson(bytes)
+  const parsed = parseHeaderJson(bytes, JSON_BUDGET)
   if (parsed === undefined) return malformed("must be base64 of JSON in UTF-8")
+  if ("message" in parsed) return invalidAt(parsed.path, parsed.message)
   const { json, text } = parsed
   // A database cannot store U+0000 or an unpaired surrogate. (The text escapes both.)
   if (/\\u(?:0000|d[89a-f])/.test(text)) return malformed("contains invalid Unicode")
@@ -169,18 +168,6 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
     ...identifierIn(extensions),
     payload: text
   })
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-/** Parses JSON and serializes it again; undefined if it is invalid or nested too deeply to serialize. */
-const parseJson = (bytes: Uint8Array): { readonly json: unknown; readonly text: string } | undefined => {
-  try {
-    const json: unknown = JSON.parse(utf8.decode(bytes))
-    return { json, text: JSON.stringify(json) }
-  } catch {
-    return undefined
-  }
 }
 
 const decodeSignature = Schema.decodeUnknownSync(
