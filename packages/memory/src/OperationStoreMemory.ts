@@ -9,6 +9,7 @@ import {
   type OperationTotal,
   proofKey,
   RequestBinding,
+  operationStatusOf,
   summaryOf,
   Timestamp
 } from "@agentos/core"
@@ -40,6 +41,8 @@ export const layer = Layer.effect(
           return true
         }),
       find: (operationId) => run(() => Option.fromUndefinedOr(operations.get(operationId))),
+      findStatus: (operationId) =>
+        run(() => Option.map(Option.fromUndefinedOr(operations.get(operationId)), operationStatusOf)),
       stateAge: (operationId) =>
         run((now) => Option.map(Option.fromUndefinedOr(operations.get(operationId)), (one) => now - one.updatedAt)),
       isUnchanged: ({ fence, operationId, state }) =>

@@ -85,8 +85,8 @@ export const toOperation: (row: OperationRow) => Operation = OPERATIONS.toRecord
 /** The columns that every move changes. */
 export const TIMES = Table.table("operations", { ...LEASE, updatedAt: CLAIMED.updatedAt })
 
-/** The columns of an operation's summary: none of the wide ones. */
-export const SUMMARIES = Table.table("operations", {
+/** What the summary and the status of an operation show. */
+const SHOWN = {
   operationId: CLAIMED.operationId,
   tenantId: CLAIMED.tenantId,
   serviceId: CLAIMED.serviceId,
@@ -98,8 +98,12 @@ export const SUMMARIES = Table.table("operations", {
   transaction: CHANGEABLE.transaction,
   refundTransaction: CHANGEABLE.refundTransaction,
   failure: CHANGEABLE.failure,
-  ...LEASE,
-  ...FAILED_ATTEMPT,
   createdAt: CLAIMED.createdAt,
   updatedAt: CLAIMED.updatedAt
-})
+}
+
+/** The columns of an operation's summary: none of the wide ones. */
+export const SUMMARIES = Table.table("operations", { ...SHOWN, ...LEASE, ...FAILED_ATTEMPT })
+
+/** The columns of an operation's status, beside those that are computed. */
+export const STATUSES = Table.table("operations", { ...SHOWN, terms: CLAIMED.terms, receipt: CHANGEABLE.receipt })

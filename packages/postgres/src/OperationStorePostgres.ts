@@ -8,6 +8,7 @@ import {
   type Operation,
   type OperationQuery,
   OperationState,
+  type OperationStatus,
   OperationStore,
   proofKey
 } from "@agentos/core"
@@ -16,7 +17,16 @@ import type { Statement } from "effect/sql"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { CHANGEABLE, CLAIMED, OPERATIONS, type OperationRow, SUMMARIES, TIMES, toOperation } from "./OperationRow.ts"
+import {
+  CHANGEABLE,
+  CLAIMED,
+  OPERATIONS,
+  type OperationRow,
+  STATUSES,
+  SUMMARIES,
+  TIMES,
+  toOperation
+} from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
 import { inScope } from "./Retention.ts"
 import * as Row from "./Row.ts"
@@ -70,6 +80,14 @@ const toOpen = ({ amount, asset, count, network, oldest_at, state }: OpenRow): O
   count: Number(count),
   amount: BigInt(amount),
   oldestAt: Row.toMoment(oldest_at)
+})
+
+type StatusRow = Table.Stored<typeof STATUSES> & { readonly has_answer: boolean; readonly valid_before: bigint | null }
+
+const toStatus = (row: StatusRow): OperationStatus => ({
+  ...STATUSES.toRecord(row),
+  hasAnswer: row.has_answer,
+  validBefore: row.valid_before === null ? null : Number(row.valid_before)
 })
 
 type SummaryRow = Table.Stored<typeof SUMMARIES>
@@ -245,6 +263,12 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       claim: (operation, leaseMillis) => Row.any(claim(operation, leaseMillis)),
       find: (operationId) =>
         first(sql<OperationRow>`select ${columns} from operations where operation_id = ${Parameter.uuid(operationId)}`),
+      findStatus: (operationId) =>
+        Row.first(toStatus)(sql<StatusRow>`
+          select
+            ${sql.literal(STATUSES.columns)}, answer_body is not null as has_answer,
+            case when due_at is not null then (proof::json ->> 'validBefore')::bigint end as valid_before
+          from operations where operation_id = ${Parameter.uuid(operationId)}`),
       isUnchanged: ({ fence, operationId, state }) =>
         Row.any(sql`
           select 1 as found from operations

@@ -2,6 +2,7 @@ import {
   type Operation,
   type OperationChange,
   OperationStore,
+  operationStatusOf,
   type PaymentProof,
   proofKey,
   Transactor
@@ -21,7 +22,7 @@ const keysOf = ({ endpoint, idempotencyKey, proof }: Operation) => ({
   idempotencyKey
 })
 
-/** Tests of `claim`, `find` and `findByKeys`. */
+/** Tests of `claim`, `find`, `findStatus` and `findByKeys`. */
 export const operationClaimTests: ContractTests<OperationStore> = (it) => {
   describe("claim", () => {
     it.effect("stores the operation unchanged, leased to its creator, due when the lease ends, with fence 1", () =>
@@ -298,6 +299,30 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       Effect.gen(function* () {
         const store = yield* OperationStore
         assert.deepStrictEqual(yield* store.find(yield* Fresh.id), Option.none())
+      })
+    )
+  })
+
+  describe("findStatus", () => {
+    it.effect("returns the status of an open and of a fulfilled operation, or none", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const { operationId } = yield* Sample.claimed()
+        const open = yield* Sample.found(operationId)
+        assert.deepStrictEqual(yield* store.findStatus(operationId), Option.some(operationStatusOf(open)))
+        assert.strictEqual(operationStatusOf(open).validBefore, open.proof.validBefore)
+        const settling = Option.getOrThrow(
+          yield* store.advance(open, { to: "settling", change: {}, next: { kind: "leased", millis: Sample.LEASE } })
+        )
+        yield* store.advance(settling, {
+          to: "fulfilled",
+          change: { transaction: "0x01", receipt: "a receipt", answer: { created: true, body: "{}", slots: [] } },
+          next: { kind: "none" }
+        })
+        const fulfilled = operationStatusOf(yield* Sample.found(operationId))
+        assert.deepStrictEqual(yield* store.findStatus(operationId), Option.some(fulfilled))
+        assert.deepInclude(fulfilled, { receipt: "a receipt", hasAnswer: true, validBefore: null })
+        assert.deepStrictEqual(yield* store.findStatus(yield* Fresh.id), Option.none())
       })
     )
   })

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
-import type { OperationState } from "./OperationState.ts"
+import { isFinal, type OperationState } from "./OperationState.ts"
 import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
 
 /**
@@ -86,6 +86,26 @@ export interface OperationSummary extends Pick<
   readonly payer: string
   /** Base units of the token. */
   readonly amount: bigint
+}
+
+/** The part of an operation that the owner of its payment sees. */
+export interface OperationStatus
+  extends Omit<OperationSummary, "failedAttempt" | "leasedUntil" | "dueAt">, Pick<Operation, "terms" | "receipt"> {
+  readonly hasAnswer: boolean
+  /** When its authorization expires, in seconds of Unix time; null once the operation is final. */
+  readonly validBefore: number | null
+}
+
+export const operationStatusOf = (operation: Operation): OperationStatus => {
+  const { failedAttempt: _, leasedUntil: _1, dueAt: _2, ...summary } = summaryOf(operation)
+  const { answer, proof, receipt, state, terms } = operation
+  return {
+    ...summary,
+    terms,
+    receipt,
+    hasAnswer: answer !== null,
+    validBefore: isFinal(state) ? null : proof.validBefore
+  }
 }
 
 export const summaryOf = (operation: Operation): OperationSummary => {

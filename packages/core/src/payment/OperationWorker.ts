@@ -5,7 +5,7 @@ import * as Trace from "../kernel/Trace.ts"
 import { withoutPersons } from "../kernel/WithoutPersons.ts"
 import * as Answers from "./Answer.ts"
 import * as Fulfilling from "./Fulfilling.ts"
-import type { Operation } from "./Operation.ts"
+import { type Operation, operationStatusOf } from "./Operation.ts"
 import {
   isAnswered,
   OperationJournal,
@@ -155,7 +155,7 @@ export class OperationWorker extends Context.Service<
             created: operation.answer.created,
             requestId: operation.requestId,
             body: Answers.restore(keyring, operation.answer),
-            receipt: receipt ?? PaymentResponse.unsigned(rail, operation, operation.transaction)
+            receipt: receipt ?? PaymentResponse.unsigned(rail, operationStatusOf(operation), operation.transaction)
           })
         }
         switch (operation.state) {

@@ -1,14 +1,16 @@
 import { Effect } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { OfferReceipts } from "./OfferReceipts.ts"
-import type { Operation } from "./Operation.ts"
+import type { Operation, OperationStatus } from "./Operation.ts"
 import { type Extensions, PaymentRail } from "./PaymentRail.ts"
+import type { PaymentTerms } from "./PaymentTerms.ts"
 
 const encode = (
   rail: PaymentRail["Service"],
-  { proof, terms }: Operation,
+  payer: string,
+  terms: PaymentTerms,
   outcome: { readonly transaction: string; readonly isRefunded: boolean; readonly extensions: Extensions }
-): string => rail.encodeReceipt({ network: terms.network, payer: proof.payer, amount: terms.amount, ...outcome })
+): string => rail.encodeReceipt({ network: terms.network, payer, amount: terms.amount, ...outcome })
 
 /** Writes the PAYMENT-RESPONSE of operations when they end. */
 export const make = Effect.gen(function* () {
@@ -30,11 +32,14 @@ export const make = Effect.gen(function* () {
       refundTransaction,
       issuedAt: yield* Timestamp.now
     })
-    return encode(rail, operation, { transaction, isRefunded: refundTransaction !== null, extensions })
+    return encode(rail, proof.payer, terms, { transaction, isRefunded: refundTransaction !== null, extensions })
   })
   return { signed }
 })
 
 /** Returns the header of a fulfilled operation from before receipts were signed. Equal each time. */
-export const unsigned = (rail: PaymentRail["Service"], operation: Operation, transaction: string): string =>
-  encode(rail, operation, { transaction, isRefunded: false, extensions: {} })
+export const unsigned = (
+  rail: PaymentRail["Service"],
+  { payer, terms }: Pick<OperationStatus, "payer" | "terms">,
+  transaction: string
+): string => encode(rail, payer, terms, { transaction, isRefunded: false, extensions: {} })

@@ -9,7 +9,7 @@ import { InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "..
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
-import { type Operation, OperationFailureRecord, type OperationSummary, summaryOf } from "./Operation.ts"
+import { OperationFailureRecord, type OperationStatus, operationStatusOf } from "./Operation.ts"
 import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from "./PaymentAdvice.ts"
@@ -85,7 +85,7 @@ const priceOf = (serviceId: ServiceId): PriceRecord | null => {
 }
 
 /** The part of a payment's status that its operation alone decides, without the receipt and the advice. */
-export const paymentOf = (operation: OperationSummary) => ({
+export const paymentOf = (operation: Omit<OperationStatus, "terms" | "receipt" | "hasAnswer" | "validBefore">) => ({
   operationId: operation.operationId,
   serviceId: operation.serviceId,
   paymentState: PAYMENT_STATES[operation.state],
@@ -172,10 +172,10 @@ export class PaymentStatuses extends Context.Service<
       const keyring = yield* Keyring
       const operations = yield* OperationStore
 
-      const ofHeld = Effect.fnUntraced(function* (operation: Operation) {
-        const { answer, proof, state, terms } = operation
-        const { createdAt, reason, refund, transaction, updatedAt, ...purchase } = paymentOf(summaryOf(operation))
-        const isUnsigned = operation.receipt === null && answer !== null && transaction !== null
+      const ofHeld = Effect.fnUntraced(function* (operation: OperationStatus) {
+        const { hasAnswer, state, terms, validBefore } = operation
+        const { createdAt, reason, refund, transaction, updatedAt, ...purchase } = paymentOf(operation)
+        const isUnsigned = operation.receipt === null && hasAnswer && transaction !== null
         return {
           ...purchase,
           ...amountOf(terms),
@@ -185,7 +185,7 @@ export class PaymentStatuses extends Context.Service<
           receipt: isUnsigned ? PaymentResponse.unsigned(rail, operation, transaction) : operation.receipt,
           createdAt,
           updatedAt,
-          ...adviceOn({ _tag: "Held", state, proof }, yield* Timestamp.now)
+          ...adviceOn({ _tag: "Held", state, proof: { validBefore: validBefore ?? 0 } }, yield* Timestamp.now)
         } satisfies PaymentStatusRecord
       })
 
@@ -265,7 +265,7 @@ export class PaymentStatuses extends Context.Service<
         const holder = yield* findHolder(proof)
         // Needs no signature: the token may be one that is no longer accepted.
         if (holder !== undefined && holder.proof.digest === proof.digest) {
-          return { record: yield* ofHeld(holder), wasSearched: false }
+          return { record: yield* ofHeld(operationStatusOf(holder)), wasSearched: false }
         }
         // Without the signer's answer, nothing is told about an operation that the caller may not own.
         const isSigned = yield* rail.authenticate(proof).pipe(
@@ -300,7 +300,7 @@ export class PaymentStatuses extends Context.Service<
       })
 
       const ofOperation = Effect.fnUntraced(function* ({ tenantId }: Tenant, operationId: string) {
-        const found = Lookup.of(Option.getOrUndefined(yield* operations.find(operationId)), tenantId)
+        const found = Lookup.of(Option.getOrUndefined(yield* operations.findStatus(operationId)), tenantId)
         return yield* ofHeld(yield* Lookup.orFail(found, "operation", operationId))
       })
 

@@ -57,6 +57,7 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
 
   const leased = { kind: "leased", millis: LEASE } as const
   yield* checkIndexes("find", ["operations_key"], store.find(operationId))
+  yield* checkIndexes("findStatus", ["operations_key"], store.findStatus(operationId))
   yield* checkIndexes("isUnchanged", ["operations_key"], store.isUnchanged({ operationId, fence, state: "claimed" }))
   const byKeys = store.findByKeys({ proof, endpoint: operation.endpoint, idempotencyKey: operation.idempotencyKey })
   yield* checkIndexes("findByKeys", ["operations_proof_key", "operations_idempotency_key"], byKeys)
