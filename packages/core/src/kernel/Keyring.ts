@@ -34,8 +34,11 @@ export class Keyring extends Context.Service<
   {
     /** The id of the key that authenticates new values. */
     readonly activeKeyId: number
-    /** Returns the HMAC-SHA256 (32 bytes) over purpose and message, or undefined if the ring has no key of that id. */
-    readonly mac: (keyId: number, purpose: MacPurpose, message: Uint8Array) => Uint8Array | undefined
+    /**
+     * Returns the HMAC-SHA256 (32 bytes) over purpose and message, or undefined if the ring has no key of that id. A text
+     * stands for its bytes in UTF-8.
+     */
+    readonly mac: (keyId: number, purpose: MacPurpose, message: Uint8Array | string) => Uint8Array | undefined
     /**
      * Signs a message under the active key by Ed25519 (RFC 8032): the same key and message give the same signature of 64
      * bytes. Anyone can verify it with `verificationKeys`.

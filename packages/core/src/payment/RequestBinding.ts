@@ -80,7 +80,7 @@ const requestMac = (
     fields.issuedAt,
     fields.expiresAt
   ])
-  const mac = keyring.mac(fields.keyId, "challenge", Bytes.fromText(text))
+  const mac = keyring.mac(fields.keyId, "challenge", text)
   return mac === undefined ? undefined : Hex.encode(mac)
 }
 
@@ -114,7 +114,7 @@ const termsMac = (
   { expiresAt, issuedAt, keyId }: Omit<BindingFields, "challengeNonce">
 ): string | undefined => {
   const text = `{"expiresAt":${JSON.stringify(expiresAt)},"issuedAt":${JSON.stringify(issuedAt)},"nonce":${JSON.stringify(nonce)},"terms":${terms}}`
-  const mac = keyring.mac(keyId, "challenge-terms", Bytes.fromText(text))
+  const mac = keyring.mac(keyId, "challenge-terms", text)
   return mac === undefined ? undefined : Base64Url.encode(mac.subarray(0, TERMS_MAC_LENGTH))
 }
 

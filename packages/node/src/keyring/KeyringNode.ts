@@ -85,7 +85,9 @@ export const layer = (config: KeyMaterial.KeyringConfig): Layer.Layer<Keyring, K
           const ring = rings.get(purpose)
           const key = ring?.keys.get(keyId)
           if (ring === undefined || key === undefined) return undefined
-          return new Uint8Array(createHmac("sha256", key).update(ring.prefix).update(message).digest())
+          const digest = createHmac("sha256", key).update(ring.prefix).update(message).digest("binary")
+          // A digest as bytes would be in memory of its own, which takes longer to allocate than to encode.
+          return new Uint8Array(Buffer.from(digest, "binary"))
         },
         randomBytes: (length) => Effect.sync(() => takeRandom(length))
       })

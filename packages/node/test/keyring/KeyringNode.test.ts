@@ -49,6 +49,15 @@ describe("KeyringNode", () => {
     })
   )
 
+  it.effect("makes the same MAC for a text as for its bytes in UTF-8", () =>
+    Effect.gen(function* () {
+      const keyring = yield* keyringOf(ringOf(1, firstSecret))
+      for (const text of ["", "hello", "Zürich \u{1f4ee}", "\ud83d"]) {
+        assert.deepStrictEqual(keyring.mac(1, "challenge", text), keyring.mac(1, "challenge", Bytes.fromText(text)))
+      }
+    })
+  )
+
   it.effect("returns no MAC under a key that is not in the ring", () =>
     Effect.gen(function* () {
       const keyring = yield* keyringOf(ringOf(2, firstSecret, secondSecret))
