@@ -1,6 +1,7 @@
-import { ServerBusy, type RequestDelayed } from "@agentos/api"
+import { RequestDelayed, ServerBusy } from "@agentos/api"
 import { Context, Effect, Layer } from "effect"
-import { withinDeadline } from "./Responses.ts"
+import { ANSWER_WITHIN } from "./Responses.ts"
+import * as SharedDeadline from "./SharedDeadline.ts"
 
 /** Requests without a payment that are worked on at a time. A usual one takes a few milliseconds. */
 export const NEW_WORK_AT_ONCE = 256
@@ -18,15 +19,22 @@ export class NewWork extends Context.Service<
     readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RequestDelayed | ServerBusy, R>
   }
 >()("@agentos/http-server/operation/NewWork") {
-  static readonly layer = Layer.sync(NewWork, () => {
-    let running = 0
-    const end = Effect.sync(() => void running--)
-    const admit = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-      Effect.suspend((): Effect.Effect<A, E | ServerBusy, R> => {
-        if (running >= NEW_WORK_AT_ONCE) return Effect.fail(new ServerBusy())
-        running++
-        return Effect.ensuring(work, end)
-      })
-    return { admit, limit: (work) => admit(withinDeadline(work)) }
-  })
+  static readonly layer = Layer.effect(
+    NewWork,
+    Effect.gen(function* () {
+      let running = 0
+      const withinDeadline = yield* SharedDeadline.make(
+        ANSWER_WITHIN,
+        Effect.failSync(() => new RequestDelayed())
+      )
+      const end = Effect.sync(() => void running--)
+      const admit = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+        Effect.suspend((): Effect.Effect<A, E | ServerBusy, R> => {
+          if (running >= NEW_WORK_AT_ONCE) return Effect.fail(new ServerBusy())
+          running++
+          return Effect.ensuring(work, end)
+        })
+      return { admit, limit: (work) => admit(withinDeadline(work)) }
+    })
+  )
 }

@@ -59,11 +59,14 @@ export const paidRoute = <Input, Plan, Receipt>(
     resource: challengeResource(operation, publicUrl),
     extensions: challengeExtensions(operation, capabilities)
   }
-  const findCaller = withinPatience(isStartHere(entry) ? findTenant : requireTenant(entry, capabilities))
+  const found = isStartHere(entry) ? findTenant : requireTenant(entry, capabilities)
+  const foundWithinPatience = withinPatience(found)
+  /** Without a token, nothing is searched. */
+  const findCaller = ({ headers }: Request) => (headers["authorization"] === undefined ? found : foundWithinPatience)
   const respond = challengeResponse(operation, capabilities)
   const challengeFor = Effect.fnUntraced(function* (request: Request, record: RequestFacts) {
     yield* requireAvailable(entry)
-    const tenant = yield* findCaller
+    const tenant = yield* findCaller(request)
     if (tenant !== null) yield* admit(tenant)
     const body = yield* readBody
     // No client is asked to pay while the server is not ready.
@@ -88,7 +91,7 @@ export const paidRoute = <Input, Plan, Receipt>(
   })
 
   const pay = Effect.fnUntraced(function* (request: Request, record: RequestFacts, signature: string) {
-    const caller = yield* Effect.result(findCaller)
+    const caller = yield* Effect.result(findCaller(request))
     if (Result.isFailure(caller)) {
       yield* requireAvailable(entry)
       record.paymentState = yield* paidOperations.paymentState(signature)

@@ -44,7 +44,7 @@ export const paidResponse = (answer: Answer) =>
  * How long the work of a request may take, once its token is checked and its body has arrived. Payments have their own time
  * in the core.
  */
-const ANSWER_WITHIN = Duration.seconds(20)
+export const ANSWER_WITHIN = Duration.seconds(20)
 
 /** Interrupts an answer that takes too long, and answers with `late` in its place. */
 export const withinDeadlineOr = Effect.fnUntraced(function* <A, E, R, L, S>(

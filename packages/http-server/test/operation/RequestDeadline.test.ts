@@ -57,3 +57,52 @@ it.effect("refuses work at once while too much of it is under way, and takes mor
     assert.strictEqual(yield* limit(Effect.succeed("again")), "again")
   }).pipe(Effect.provide(NewWork.layer))
 )
+
+it.effect("ends each work under the limit 20 seconds after it began, also after others have ended", () =>
+  Effect.gen(function* () {
+    const { limit } = yield* NewWork
+    const ended: Array<string> = []
+    const begin = (name: string) => {
+      const work = Effect.onInterrupt(Effect.never, () => Effect.sync(() => ended.push(name)))
+      return Effect.forkChild(Effect.flip(limit(work)), { startImmediately: true })
+    }
+    const first = yield* begin("first")
+    const quick = yield* Effect.forkChild(limit(Effect.as(Effect.sleep("1 second"), "quick")), {
+      startImmediately: true
+    })
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(yield* Fiber.join(quick), "quick")
+    const second = yield* begin("second")
+    yield* TestClock.adjust("14 seconds")
+    assert.deepStrictEqual(ended, [])
+    yield* TestClock.adjust("1 second")
+    assert.instanceOf(yield* Fiber.join(first), RequestDelayed)
+    yield* TestClock.adjust("4 seconds")
+    assert.deepStrictEqual(ended, ["first"])
+    yield* TestClock.adjust("1 second")
+    assert.instanceOf(yield* Fiber.join(second), RequestDelayed)
+    yield* TestClock.adjust("1 hour")
+    const third = yield* begin("third")
+    yield* TestClock.adjust("19 seconds")
+    assert.deepStrictEqual(ended, ["first", "second"])
+    yield* TestClock.adjust("1 second")
+    assert.instanceOf(yield* Fiber.join(third), RequestDelayed)
+  }).pipe(Effect.provide(NewWork.layer))
+)
+
+it.effect(
+  "interrupts work under the limit with its request, and does not wait for work that can't be interrupted",
+  () =>
+    Effect.gen(function* () {
+      const { limit } = yield* NewWork
+      let isInterrupted = false
+      const work = Effect.onInterrupt(Effect.never, () => Effect.sync(() => (isInterrupted = true)))
+      const gone = yield* Effect.forkChild(limit(work), { startImmediately: true })
+      const commit = Effect.uninterruptible(Effect.never)
+      const asking = yield* Effect.forkChild(Effect.flip(limit(commit)), { startImmediately: true })
+      yield* Fiber.interrupt(gone)
+      assert.isTrue(isInterrupted)
+      yield* TestClock.adjust("20 seconds")
+      assert.instanceOf(yield* Fiber.join(asking), RequestDelayed)
+    }).pipe(Effect.provide(NewWork.layer))
+)
