@@ -8,18 +8,11 @@ import { toDefect } from "./DatabaseFailure.ts"
 /** Limit of effects in one transaction. */
 const GROUP_LIMIT = 64
 
-const SHARED_SETTINGS = {
-  /**
-   * How long a statement of a shared transaction waits for a lock. After that each effect runs alone, and only the one that
-   * needs the lock waits.
-   */
-  lock_timeout: "50ms",
-  /**
-   * Plans each statement once. Its rows are found by their keys, for which one index exists. Otherwise a statement with an array is
-   * planned each time, which takes longer than its execution.
-   */
-  plan_cache_mode: "force_generic_plan"
-}
+/**
+ * How long a statement of a shared transaction waits for a lock. After that each effect runs alone, and only the one that
+ * needs the lock waits.
+ */
+const SHARED_LOCK_TIMEOUT = "50ms"
 
 /** An effect with its key: two of the same key do not share a transaction. */
 interface Keyed {
@@ -58,7 +51,7 @@ export const makeShared = Effect.fnUntraced(function* (
   connectionOf: ConnectionOf
 ): Effect.fn.Return<RunShared, SqlError.SqlError, Scope.Scope> {
   const pool = yield* PgPool.make({
-    ...connectionOf({ name: "shared", settings: SHARED_SETTINGS }),
+    ...connectionOf({ name: "shared", settings: { lock_timeout: SHARED_LOCK_TIMEOUT } }),
     maxConnections: 1,
     // One transaction at a time, whose statements are not held up by each other.
     multiplex: true,

@@ -27,6 +27,13 @@ const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | 
     from (select epoch_millis() - ${count}::bigint + n as at from generate_series(1, ${count}::bigint) n) moments`
 })
 
+const madeTenant = Effect.gen(function* () {
+  const tenantId = yield* Uuid.next
+  const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+  yield* (yield* TenantStore).ensure({ tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now })
+  return tenantId
+})
+
 const seedTenants = Effect.gen(function* () {
   const { sql } = yield* Database
   yield* sql`
@@ -34,21 +41,21 @@ const seedTenants = Effect.gen(function* () {
     select gen_random_uuid(), gen_random_uuid(), 1, 0 from generate_series(1, ${TENANTS}::bigint)`
 })
 
+const append = Effect.fnUntraced(function* (tenantId: string) {
+  const draft = { source: "smtp", service: "email", resourceId: "a resource", agentId: "an agent", payload: {} }
+  const dedupeKey = yield* Uuid.next
+  return yield* (yield* EventStore).append([{ ...draft, tenantId, type: "email.received", dedupeKey }])
+})
+
 /** Runs every statement that keeps its plan on the tenant's events; returns the number of leased events. */
 const deliver = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* EventStore
-  const { transact } = yield* Database
   const sessionId = yield* Uuid.next
   const requests = [tenantId, yield* Uuid.next].map((id) => ({ tenantId: id, sessionId, limit: 10 }))
   const [deliveries = []] = yield* store.leaseEach(requests)
   yield* store.countReplayableEach([tenantId], 1_000)
   yield* store.latestEach([tenantId])
-  const append = Effect.fnUntraced(function* () {
-    const draft = { source: "smtp", service: "email", resourceId: "a resource", agentId: "an agent", payload: {} }
-    return yield* store.append([{ ...draft, tenantId, type: "email.received", dedupeKey: yield* Uuid.next }])
-  })
-  yield* append()
-  yield* transact(append(), { key: tenantId })
+  yield* append(tenantId)
   yield* store.renew([sessionId])
   yield* store.acknowledgeEach(
     deliveries.map(({ deliveryId, event }) => ({ tenantId, eventId: event.eventId, deliveryId }))
@@ -94,14 +101,11 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
 })("plans that are kept", (it) => {
   it.effect("serve a grown table as well as the empty one for which they were made", () =>
     Effect.gen(function* () {
-      const tenants = yield* TenantStore
-      const { delivery, sql, transact } = yield* Database
-      const tenantId = yield* Uuid.next
-      const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
-      yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now })
-      const modeOf = (client: typeof sql) => client`select current_setting('plan_cache_mode') as mode`
-      const modes = [yield* modeOf(delivery), yield* transact(modeOf(sql), { key: tenantId })]
-      assert.deepStrictEqual(modes.flat(), Array(2).fill({ mode: "force_generic_plan" }))
+      const { delivery } = yield* Database
+      const tenantId = yield* madeTenant
+      const [setting] = yield* delivery<{ readonly mode: string }>`
+          select current_setting('plan_cache_mode') as mode`
+      assert.strictEqual(setting?.mode, "force_generic_plan")
       assert.strictEqual(yield* deliver(tenantId), 0)
       yield* request(tenantId)
       yield* seedTenants
@@ -115,6 +119,19 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
       const beforeRequests = yield* visited
       yield* request(tenantId)
       assert.isBelow((yield* visited) - beforeRequests, REQUESTS_VISITED_MAX)
+    })
+  )
+
+  it.effect("include that of the events of a shared transaction, after the five that PostgreSQL makes first", () =>
+    Effect.gen(function* () {
+      const { sql, transact } = yield* Database
+      const tenantId = yield* madeTenant
+      const share = <A, E, R>(effect: Effect.Effect<A, E, R>) => transact(effect, { key: tenantId })
+      for (let times = 0; times < 2 * KEPT_AFTER; times++) yield* share(append(tenantId))
+      const plans = yield* share(sql`
+        select generic_plans, custom_plans from pg_prepared_statements
+        where statement like '%insert into events%' and statement not like '%pg_prepared_statements%'`)
+      assert.deepStrictEqual(plans, [{ generic_plans: BigInt(2 * KEPT_AFTER - 5), custom_plans: 5n }])
     })
   )
 })

@@ -30,16 +30,18 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, now
    * passed that id, it is the current moment's id with the random part from the call, plus n. A call that waits
    * stores all or nothing: with several tenants it has to find all that it names.
    *
-   * The statement is kept as short as possible: within a transaction, planning it costs more than executing it.
+   * The statement is kept as short as possible: planning it costs more than executing it. The planner does not see how long the
+   * arrays are. It would take the plan for that length to be cheaper than the one that it keeps, and make it each time.
    */
   const store = (on: SqlClient.SqlClient, drafts: ReadonlyArray<TurnedDraft>, locked: Locked) => {
-    const texts = (of: (draft: TurnedDraft) => string) => Parameter.texts(drafts.map(of))
+    const unseen = (array: ReturnType<typeof Parameter.texts>) => sql`(select ${array})`
+    const texts = (of: (draft: TurnedDraft) => string) => unseen(Parameter.texts(drafts.map(of)))
     const tenantIds = [...new Set(drafts.map(({ tenantId }) => tenantId))]
     const isWhole = locked === "wait" && tenantIds.length > 1
     return on<PlacedRow>`
       with locked as materialized (
         select tenant_id, last_event_id, greatest(last_event_at, ${now()}) as created_at
-        from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
+        from tenants where tenant_id = any(${unseen(Parameter.uuids(tenantIds))}::uuid[])
         order by tenant_id for no key update ${locked === "wait" ? sql`` : sql`skip locked`}
       ), placed as materialized (
         select begun.*, (left(last, 16) || to_hex(('x' || right(last, 16))::bit(64)::bigint + turn))::uuid as event_id
@@ -50,7 +52,7 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, now
             else lpad(to_hex(created_at), 12, '0') || seed
           end as last
           from unnest(
-            ${Parameter.uuids(drafts.map(({ tenantId }) => tenantId))},
+            ${unseen(Parameter.uuids(drafts.map(({ tenantId }) => tenantId)))},
             ${texts(({ type }) => type)},
             ${texts(({ source }) => source)},
             ${texts(({ service }) => service)},
@@ -59,8 +61,8 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, now
             ${texts(({ payload }) => JSON.stringify(payload))},
             ${texts(({ dedupeKey }) => dedupeKey)},
             ${texts(({ seed }) => seed)},
-            ${Parameter.integers(drafts.map(({ turn }) => turn))},
-            ${Parameter.booleans(drafts.map(({ isLast }) => isLast))}
+            ${unseen(Parameter.integers(drafts.map(({ turn }) => turn)))},
+            ${unseen(Parameter.booleans(drafts.map(({ isLast }) => isLast)))}
           ) with ordinality as draft (
             tenant_id, type, source, service, resource_id, agent_id, payload, dedupe_key, seed, turn, is_last, place
           ) join locked using (tenant_id)
