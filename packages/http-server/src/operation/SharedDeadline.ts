@@ -50,26 +50,30 @@ export const make = Effect.fnUntraced(function* <L>(within: Duration.Duration, l
       if (left > 0n) yield* Effect.sleep(Duration.nanos(left))
       else if (remove(first)) first.end()
     }
-    isWatched = false
-  })
+    // If it ends otherwise, because a callback of some work throws, the next work begins it again.
+  }).pipe(Effect.ensuring(Effect.sync(() => (isWatched = false))))
 
   return <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | L, R> =>
-    // Its fiber has no parent, which would wait for it: a commit can't be interrupted, and its answer may take long.
-    Effect.flatMap(Effect.forkDetach(work, { startImmediately: true }), (working) => {
-      const ended = working.pollUnsafe()
-      if (ended !== undefined) return ended
-      return Effect.callback<A, E | L>((resume) => {
-        const waiting = add(() => {
-          working.interruptUnsafe()
-          resume(late)
+    Effect.uninterruptibleMask((restore) =>
+      // Its fiber has no parent, which would wait for it: a commit can't be interrupted, and its answer may take long.
+      Effect.flatMap(Effect.forkDetach(restore(work), { startImmediately: true }), (working) => {
+        const ended = working.pollUnsafe()
+        if (ended !== undefined) return ended
+        let waiting: Waiting | undefined
+        const waited = Effect.callback<A, E | L>((resume) => {
+          const added = add(() => {
+            working.interruptUnsafe()
+            resume(late)
+          })
+          waiting = added
+          working.addObserver((exit) => {
+            if (remove(added)) resume(exit)
+          })
         })
-        working.addObserver((exit) => {
-          if (remove(waiting)) resume(exit)
-        })
-        return Effect.suspend(() => {
-          remove(waiting)
+        return Effect.onInterrupt(restore(waited), () => {
+          if (waiting !== undefined) remove(waiting)
           return Fiber.interrupt(working)
         })
       })
-    })
+    )
 })

@@ -95,13 +95,25 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const { limit } = yield* NewWork
-      let isInterrupted = false
-      const work = Effect.onInterrupt(Effect.never, () => Effect.sync(() => (isInterrupted = true)))
-      const gone = yield* Effect.forkChild(limit(work), { startImmediately: true })
+      let interruptions = 0
+      const note = () => Effect.sync(() => interruptions++)
+      const gone = yield* Effect.forkChild(limit(Effect.onInterrupt(Effect.never, note)), { startImmediately: true })
+      const itself = yield* Effect.forkChild(
+        Effect.withFiber((request) =>
+          limit(
+            Effect.andThen(
+              Effect.sync(() => request.interruptUnsafe()),
+              Effect.onInterrupt(Effect.never, note)
+            )
+          )
+        )
+      )
+      yield* Fiber.await(itself)
+      assert.strictEqual(interruptions, 1)
       const commit = Effect.uninterruptible(Effect.never)
       const asking = yield* Effect.forkChild(Effect.flip(limit(commit)), { startImmediately: true })
       yield* Fiber.interrupt(gone)
-      assert.isTrue(isInterrupted)
+      assert.strictEqual(interruptions, 2)
       yield* TestClock.adjust("20 seconds")
       assert.instanceOf(yield* Fiber.join(asking), RequestDelayed)
     }).pipe(Effect.provide(NewWork.layer))
