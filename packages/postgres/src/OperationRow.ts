@@ -85,7 +85,7 @@ export const toOperation: (row: OperationRow) => Operation = OPERATIONS.toRecord
 /** The columns that every move changes. */
 export const TIMES = Table.table("operations", { ...LEASE, updatedAt: CLAIMED.updatedAt })
 
-/** What the summary and the status of an operation show. */
+/** The columns that both the summary and the status of an operation have. */
 const SHOWN = {
   operationId: CLAIMED.operationId,
   tenantId: CLAIMED.tenantId,

@@ -82,12 +82,12 @@ const toOpen = ({ amount, asset, count, network, oldest_at, state }: OpenRow): O
   oldestAt: Row.toMoment(oldest_at)
 })
 
-type StatusRow = Table.Stored<typeof STATUSES> & { readonly has_answer: boolean; readonly valid_before: bigint | null }
+type StatusRow = Table.Stored<typeof STATUSES> & { readonly has_answer: boolean; readonly valid_before: number | null }
 
 const toStatus = (row: StatusRow): OperationStatus => ({
   ...STATUSES.toRecord(row),
   hasAnswer: row.has_answer,
-  validBefore: row.valid_before === null ? null : Number(row.valid_before)
+  validBefore: row.valid_before
 })
 
 type SummaryRow = Table.Stored<typeof SUMMARIES>
@@ -267,7 +267,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         Row.first(toStatus)(sql<StatusRow>`
           select
             ${sql.literal(STATUSES.columns)}, answer_body is not null as has_answer,
-            case when due_at is not null then (proof::json ->> 'validBefore')::bigint end as valid_before
+            case when due_at is not null then (proof::json ->> 'validBefore')::double precision end as valid_before
           from operations where operation_id = ${Parameter.uuid(operationId)}`),
       isUnchanged: ({ fence, operationId, state }) =>
         Row.any(sql`

@@ -327,6 +327,18 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
     )
   })
 
+  describe("findStatus of an open operation", () => {
+    for (const validBefore of [1_900_000_000.5, Number.MAX_SAFE_INTEGER, 1e21])
+      it.effect(`tells when its authorization expires, as the rail of the host wrote it: ${validBefore}`, () =>
+        Effect.gen(function* () {
+          const proof = yield* Sample.proof(yield* Fresh.tenant, { validBefore })
+          const { operationId } = yield* Sample.claimed({ proof })
+          const status = Option.getOrThrow(yield* (yield* OperationStore).findStatus(operationId))
+          assert.strictEqual(status.validBefore, validBefore)
+        })
+      )
+  })
+
   describe("findByKeys", () => {
     it.effect("returns the one operation with both keys, or either", () =>
       Effect.gen(function* () {
