@@ -4,7 +4,10 @@ import { ByteBudget } from "@agentos/core"
 const FIRST_BLOCK_BYTES = 16 * 1024
 const BLOCK_BYTES = 128 * 1024
 
-/** Blocks of earlier messages, up to 8 MiB: with new ones for each, V8 would collect all garbage every few large mails. */
+/**
+ * Blocks of earlier messages, up to 8 MiB, which no budget counts: with new ones for each, V8 would collect all garbage every few
+ * large mails.
+ */
 const spareBlocks: Array<Buffer> = []
 const SPARE_BLOCKS_MAX = 64
 

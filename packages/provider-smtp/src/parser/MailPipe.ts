@@ -5,7 +5,7 @@ import type { MailRequest } from "./ParserMessage.ts"
 /** The file by which a parser process receives its mail. */
 export const MAIL_FILE = 4
 
-/** A frame has an id, the length of what follows, and what that is: a piece of the mail, or what to do with it. */
+/** A frame has an id, the length of its body, and its kind: a piece of the mail, or the request about it. */
 const HEAD_BYTES = 9
 const PIECE = 0
 const REQUEST = 1
@@ -31,13 +31,13 @@ const write = (pipe: Writable, id: number, kind: number, bytes: Uint8Array, writ
 export const writePiece = (pipe: Writable, id: number, piece: Uint8Array, written: Written): void =>
   write(pipe, id, PIECE, piece, written)
 
-/** Writes what to do with a mail, after its last piece. */
+/** Writes the request about a mail, after its last piece. */
 export const writeRequest = (pipe: Writable, id: number, request: MailRequest, written: Written): void =>
   write(pipe, id, REQUEST, Buffer.from(JSON.stringify(request)), written)
 
 /** In the parser process: calls `handle` with each mail once all of it has arrived. Pieces of several mails may alternate. */
 export const receiveMails = (handle: (id: number, request: MailRequest, raw: Uint8Array) => void): void => {
-  const arriving = new Map<number, ReadonlyArray<Uint8Array>>()
+  const arriving = new Map<number, Array<Uint8Array>>()
   const head = Buffer.alloc(HEAD_BYTES)
   let filling: Buffer = head
   let filledBytes = 0
@@ -45,7 +45,10 @@ export const receiveMails = (handle: (id: number, request: MailRequest, raw: Uin
   const finish = (body: Buffer): void => {
     const id = head.readUInt32LE(0)
     const pieces = arriving.get(id) ?? []
-    if (head.readUInt8(8) === PIECE) return void arriving.set(id, [...pieces, body])
+    if (head.readUInt8(8) === PIECE) {
+      pieces.push(body)
+      return void arriving.set(id, pieces)
+    }
     arriving.delete(id)
     handle(id, JSON.parse(body.toString()) as MailRequest, pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
   }
@@ -71,5 +74,8 @@ export const receiveMails = (handle: (id: number, request: MailRequest, raw: Uin
     return true
   }
   // The process is killed once the one that started it is gone.
-  new Socket({ fd: MAIL_FILE, writable: false, onread: { buffer, callback } }).on("error", () => undefined)
+  new Socket({ fd: MAIL_FILE, readable: true, writable: false, onread: { buffer, callback } }).on(
+    "error",
+    () => undefined
+  )
 }

@@ -29,7 +29,7 @@ export interface SharedMails {
   readonly mails: ReadonlyArray<SharedMail>
 }
 
-/** What to do with a mail that arrives by the pipe of the parser process. `Cancel` drops the pieces that have arrived. */
+/** A request about a mail that arrives by the pipe of the parser process. `Cancel` drops the pieces that have arrived. */
 export type MailRequest =
   | { readonly _tag: "Read" }
   | { readonly _tag: "CheckSender"; readonly job: ParserJob }

@@ -69,8 +69,9 @@ export const startChild = (mainFile: string, heapMegabytes: number): ChildProces
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc", "pipe"]
   })
-  // Each write reports its own error.
-  child.stdio[MAIL_FILE]?.on("error", () => undefined)
+  // Each write reports its own error. A process that could not be started for want of files has no pipes.
+  const { stdio }: Partial<Pick<ChildProcess, "stdio">> = child
+  stdio?.[MAIL_FILE]?.on("error", () => undefined)
   return child
 }
 
@@ -180,7 +181,7 @@ export const startParser = (
     })
 
     /**
-     * Sends what to do with a mail, and resolves to its answer; to undefined if the process ends. `overdue` is called at
+     * Sends a request about a mail, and resolves to its answer; to undefined if the process ends. `overdue` is called at
      * intervals with the milliseconds since then. Its result, if there is one, replaces the answer.
      */
     const ask = <A>(id: number, request: MailRequest, overdue: (elapsedMillis: number) => A | undefined) =>

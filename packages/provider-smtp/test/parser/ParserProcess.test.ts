@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
@@ -8,6 +9,7 @@ import { envelope } from "../support/Parser.ts"
 
 const intruder = fileURLToPath(new URL("./intruderMain.ts", import.meta.url))
 const digest = fileURLToPath(new URL("./digestMain.ts", import.meta.url))
+const withoutFiles = fileURLToPath(new URL("./withoutFilesMain.ts", import.meta.url))
 const stuck = fileURLToPath(new URL("./stuckMain.ts", import.meta.url))
 const limits = { readMillis: 20_000, processorMillis: 20_000, processorMillisPerMib: 0, heapMegabytes: 256 }
 const job = {
@@ -36,6 +38,14 @@ describe("the process that reads mail", () => {
         })
       }).pipe(Effect.scoped)
   )
+
+  it("is not started while no file can be opened, which ends nothing else", () => {
+    const { status, stderr, stdout } = spawnSync("sh", [
+      "-c",
+      `ulimit -n 64 && exec "${process.execPath}" "${withoutFiles}"`
+    ])
+    assert.deepStrictEqual([stdout.toString(), stderr.toString(), status], ["Failure\n", "", 0])
+  })
 
   it.live("receives mails unchanged, whatever their pieces, also while their pieces alternate", () =>
     Effect.gen(function* () {
