@@ -59,9 +59,9 @@ export const openGrowthDatabase = async (
     const tenantIds = await run(Effect.replicateEffect(makeTenant, OTHERS + 1))
     const tenantId = tenantIds[0]!
     const now = await run(Timestamp.now)
-    const filling = openDatabase(url)
+    const filling = openDatabase(url, { statementTimeout: "1 hour" })
     try {
-      await filling.execute("set statement_timeout = 0", "set synchronous_commit = off")
+      await filling.execute("set synchronous_commit = off")
       for (let from = 0; from < events; from += CHUNK) {
         const count = Math.min(CHUNK, events - from)
         await filling.execute(insertEvents({ tenantIds, from, count, total: events, now }))

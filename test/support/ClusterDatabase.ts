@@ -1,4 +1,4 @@
-import { Database, layerPostgres } from "@agentos/postgres"
+import { Database, layerPostgres, type PostgresOptions } from "@agentos/postgres"
 import { Effect, ManagedRuntime, Redacted } from "effect"
 
 /** Returns the URL of another database on the same server. */
@@ -15,9 +15,9 @@ export interface OpenDatabase {
   readonly close: () => Promise<void>
 }
 
-export const openDatabase = (url: string): OpenDatabase => {
+export const openDatabase = (url: string, options: Pick<PostgresOptions, "statementTimeout"> = {}): OpenDatabase => {
   const runtime = ManagedRuntime.make(
-    layerPostgres({ url: Redacted.make(url), maxConnections: 1, applicationName: "test" })
+    layerPostgres({ url: Redacted.make(url), maxConnections: 1, applicationName: "test", ...options })
   )
   return {
     execute: (...statements) =>
