@@ -163,7 +163,7 @@ export const returnTransfer = (
     returnByHand(received, transaction)
   )
 
-/** What compares the numbers at the carrier with the database, beside servers. */
+/** Opens the carrier and the database beside servers. */
 const carrier = Effect.fnUntraced(function* (config: ServerConfig) {
   const { publicUrl, telephony } = yield* setupOf(config)
   if (telephony === undefined) {
