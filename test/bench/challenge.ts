@@ -40,7 +40,7 @@ export const challenge: Bench = {
       return compare(bench, { title, unit: "challenges", goal, ceiling: generator.ceiling, ours: ours!, peers: others })
     }
     const common = { method: "POST", path: PATH, status: 402, check }
-    await run(`402 challenge with a body, ${CONNECTIONS} callers; the peers do not read it`, 1, {
+    await run(`402 challenge with a body, ${CONNECTIONS} callers; the peers do not read it`, 1.2, {
       ...common,
       headers: { "content-type": "application/json" },
       body: `{"localPart":"m{unique}"}`

@@ -150,7 +150,7 @@ export const events: Bench = {
     await compare(bench, {
       title: `events stored singly by ${CALLERS} callers, delivered on ${SOCKETS} sockets and acknowledged`,
       unit: "events",
-      goal: 1.2,
+      goal: 1.3,
       ours,
       peers: [await graphile(bench, server.rig, tokens), await pgBoss(bench, server.rig, tokens)]
     })

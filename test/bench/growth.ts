@@ -10,7 +10,7 @@ const FEW = 10_000
 /** Rounds that warm up caches and plans before any is measured. */
 const WARM_UP = 50
 /** The maximum ratio of times on the large and the small database. */
-const TARGET = 1.2
+const TARGET = 1.1
 
 const FLIGHT = 64
 const OTHER_TYPE = "phone.call.ended"
