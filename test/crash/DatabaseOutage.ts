@@ -64,10 +64,16 @@ export const runDatabaseOutage = async (shop: Shop, outage: Outage): Promise<Out
   await gate.untilHeld(holds)
   await takeAway(cluster.database.url, outage, () => gate.set({}))
   const backAt = performance.now()
-  const outcome = await settle(shop, shop.purchases.slice(before), () => backAt)
-  ended.abort()
-  await Promise.all(clients)
-  return outcome
+  return settle(
+    shop,
+    shop.purchases.slice(before),
+    () => backAt,
+    undefined,
+    () => {
+      ended.abort()
+      return Promise.all(clients)
+    }
+  )
 }
 
 const takeAway = async (databaseUrl: string, outage: Outage, meanwhile: () => void): Promise<void> => {

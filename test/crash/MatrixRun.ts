@@ -104,8 +104,7 @@ export const runMatrix = async (
     const entry = spared.get(purchase)
     return entry === undefined ? restartedAt : sparedAt + faultMillis(entry.cell)
   }
-  const outcome = await settle(shop, shop.purchases.slice(before), faultEnd, endMillisMax, run.followed())
-  await run.end()
+  const outcome = await settle(shop, shop.purchases.slice(before), faultEnd, endMillisMax, () => run.end())
   return { cells: new Map(entries.map(({ cell, purchase }) => [purchase, cell])), outcome }
 }
 
@@ -300,12 +299,9 @@ class MatrixRun {
     await carryThrough(purchase, payment, this.#ended.signal)
   }
 
-  async followed(): Promise<void> {
-    await Promise.all(this.#following)
-  }
-
-  /** Ends the clients. */
+  /** Waits for the clients that follow advice, which end by themselves, and ends the others. */
   async end(): Promise<void> {
+    await Promise.all(this.#following)
     this.#ended.abort()
     await Promise.all(this.#clients)
   }

@@ -28,18 +28,18 @@ export interface Outcome {
 export type FaultEnd = (purchase: CrashPurchase) => number
 
 /**
- * Waits until every purchase has ended without a client that asks, and until the clients that follow advice have
- * finished. Then asks for each again, and judges.
+ * Waits until every purchase has ended without a client that asks, and ends the clients: one that pays again then may do so as
+ * late as its first payment has expired. Then asks for each again, and judges.
  */
 export const settle = async (
   { purchases: all, testbed }: Shop,
   purchases: ReadonlyArray<CrashPurchase>,
   faultEnd: FaultEnd,
   endMillisMax: number = END_MILLIS_MAX,
-  following: Promise<unknown> = Promise.resolve()
+  endClients: () => Promise<unknown> = () => Promise.resolve()
 ): Promise<Outcome> => {
   const { endMillis, late } = await untilEnded(testbed, purchases, faultEnd, endMillisMax)
-  await following
+  await endClients()
   await askAgain(purchases, faultEnd, endMillisMax)
   await readLastAdvice(purchases, faultEnd, endMillisMax)
   // Purchases of earlier runs must not have changed since.
