@@ -118,3 +118,18 @@ it.effect(
       assert.instanceOf(yield* Fiber.join(asking), RequestDelayed)
     }).pipe(Effect.provide(NewWork.layer))
 )
+
+it.effect("ends work under the limit also after a callback of other work threw", () =>
+  Effect.gen(function* () {
+    const { limit } = yield* NewWork
+    const services = yield* Effect.context<never>()
+    const broken = Effect.runForkWith(services)(limit(Effect.never))
+    broken.addObserver(() => {
+      throw new Error("a callback")
+    })
+    yield* TestClock.adjust("20 seconds")
+    const later = yield* Effect.forkChild(Effect.flip(limit(Effect.never)), { startImmediately: true })
+    yield* TestClock.adjust("20 seconds")
+    assert.instanceOf(yield* Fiber.join(later), RequestDelayed)
+  }).pipe(Effect.provide(NewWork.layer))
+)
