@@ -1,5 +1,6 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
+import type { SqlClient } from "effect/sql"
 
 /**
  * Parameters of statements with explicit types, so that a statement is prepared once whatever its values are,
@@ -55,3 +56,9 @@ export const booleans = (values: ReadonlyArray<boolean | null>): Parameter => ar
 
 export const bytes = (value: Uint8Array | null): Parameter => PgTypes.bytea(value)
 export const byteStrings = (values: ReadonlyArray<Uint8Array | null>): Parameter => array(values, PgTypes.OID.bytea)
+
+/**
+ * A parameter whose value the planner does not see, such as a limit or an array. Of one that it sees, it would take the plan for
+ * that value to be cheaper than the one that it keeps for all values, and make it each time.
+ */
+export const unseen = (sql: SqlClient.SqlClient, parameter: Parameter) => sql`(select ${parameter})`

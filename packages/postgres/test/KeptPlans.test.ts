@@ -135,3 +135,33 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
     })
   )
 })
+
+layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServices: true })(
+  "in a large table",
+  (it) => {
+    it.effect("plans of pages, expiry and removal are kept after the five that PostgreSQL makes first", () =>
+      Effect.gen(function* () {
+        const { sql, transact } = yield* Database
+        const store = yield* EventStore
+        const tenantId = yield* madeTenant
+        yield* seed(tenantId, "acknowledged", OVER)
+        yield* sql`analyze events`
+        const after = { createdAt: Timestamp.add(yield* Timestamp.now, -OVER / 2), id: yield* Uuid.next }
+        const statements = Effect.all([
+          store.list(tenantId, {}, after, 51),
+          store.expire(1_000),
+          store.remove(365 * Timestamp.DAY, 1_000)
+        ])
+        const plans = yield* transact(
+          Effect.andThen(
+            Effect.repeat(statements, { times: 2 * KEPT_AFTER - 1 }),
+            sql<{ readonly custom_plans: bigint }>`
+            select custom_plans from pg_prepared_statements
+            where statement like '%from events%' and generic_plans + custom_plans = ${2 * KEPT_AFTER}::int`
+          )
+        )
+        assert.deepStrictEqual(plans, [{ custom_plans: 5n }, { custom_plans: 5n }, { custom_plans: 5n }])
+      })
+    )
+  }
+)

@@ -30,11 +30,10 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, now
    * passed that id, it is the current moment's id with the random part from the call, plus n. A call that waits
    * stores all or nothing: with several tenants it has to find all that it names.
    *
-   * The statement is kept as short as possible: planning it costs more than executing it. The planner does not see how long the
-   * arrays are. It would take the plan for that length to be cheaper than the one that it keeps, and make it each time.
+   * The statement is kept as short as possible: planning it costs more than executing it.
    */
   const store = (on: SqlClient.SqlClient, drafts: ReadonlyArray<TurnedDraft>, locked: Locked) => {
-    const unseen = (array: ReturnType<typeof Parameter.texts>) => sql`(select ${array})`
+    const unseen = (array: ReturnType<typeof Parameter.texts>) => Parameter.unseen(sql, array)
     const texts = (of: (draft: TurnedDraft) => string) => unseen(Parameter.texts(drafts.map(of)))
     const tenantIds = [...new Set(drafts.map(({ tenantId }) => tenantId))]
     const isWhole = locked === "wait" && tenantIds.length > 1

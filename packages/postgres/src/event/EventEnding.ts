@@ -20,7 +20,7 @@ export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabas
     with ${clock()}, over as materialized (
       select event_id from events
       where open_tenant_id = tenant_id and expires_at <= (select now from clock)
-      order by expires_at limit ${Parameter.integer(limit)}
+      order by expires_at limit ${Parameter.unseen(sql, Parameter.integer(limit))}
       for update skip locked
     ), changed as (
       update events set status = 'expired', session_id = null, delivery_id = null, leased_until = null
@@ -34,7 +34,7 @@ export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabas
     with ${clock()}, over as materialized (
       select event_id from events
       where open_tenant_id = ${Parameter.uuid(tenantId)} and agent_id = ${Parameter.text(agentId)}
-      order by created_at, event_id limit ${Parameter.integer(limit)}
+      order by created_at, event_id limit ${Parameter.unseen(sql, Parameter.integer(limit))}
       for update skip locked
     ), changed as (
       update events set
@@ -96,7 +96,7 @@ export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabas
         )
         and created_at <= (select created_at from cutoff)
         and (open_tenant_id is null or expires_at <= (select now from clock)) ${inScope(sql, scope)}
-      order by event_id limit ${Parameter.integer(limit)}
+      order by event_id limit ${Parameter.unseen(sql, Parameter.integer(limit))}
       for update skip locked
     ), removed as (
       delete from events where event_id = any(array(select event_id from found))

@@ -63,7 +63,7 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
     return Row.all(toEvent)(sql<EventRow>`
       with ${clock()}
       select ${columns}, ${status} from events where ${sql.and(parts)}
-      order by created_at, event_id limit ${Parameter.integer(limit)}`)
+      order by created_at, event_id limit ${Parameter.unseen(sql, Parameter.integer(limit))}`)
   }
 
   const countEach = (tenantIds: ReadonlyArray<string>, limit: number): Effect.Effect<ReadonlyMap<string, number>> =>
@@ -74,7 +74,7 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
         from unnest(${Parameter.uuids(tenantIds)}) as wanted (tenant_id) cross join lateral (
           select count(*) as count from (
             select 1 from events where open_tenant_id = wanted.tenant_id and ${replayable}
-            order by created_at, event_id limit ${Parameter.integer(limit)}
+            order by created_at, event_id limit ${Parameter.unseen(sql, Parameter.integer(limit))}
           ) found
         ) counted
         where counted.count > 0`),
