@@ -58,7 +58,7 @@ export const bytes = (value: Uint8Array | null): Parameter => PgTypes.bytea(valu
 export const byteStrings = (values: ReadonlyArray<Uint8Array | null>): Parameter => array(values, PgTypes.OID.bytea)
 
 /**
- * A parameter whose value the planner does not see, such as a limit or an array. Of one that it sees, it would take the plan for
- * that value to be cheaper than the one that it keeps for all values, and make it each time.
+ * Hides the value of a parameter, such as a limit or an array, from the planner. If PostgreSQL saw the value, it would expect
+ * the plan for it to be cheaper than a plan that is kept for all values, and would plan the statement each time.
  */
 export const unseen = (sql: SqlClient.SqlClient, parameter: Parameter) => sql`(select ${parameter})`
