@@ -130,24 +130,40 @@ export const liveInbound = (live: ReadonlyArray<Call>): ReadonlyArray<LiveCall> 
 export const allowanceSeconds = (
   { authorizedSeconds, extendedSeconds }: Pick<Call, "authorizedSeconds" | "extendedSeconds">,
   connectedSeconds: number
-): number =>
-  Math.max(connectedSeconds - extendedSeconds, Math.min(connectedSeconds, authorizedSeconds - extendedSeconds))
+): number => allowancePart(connectedSeconds, authorizedSeconds, extendedSeconds)
+
+/** All in one unit. */
+const allowancePart = (connected: number, authorized: number, extended: number): number =>
+  Math.max(connected - extended, Math.min(connected, authorized - extended))
 
 /**
  * Reserves the allowance for the live calls at `now`. Returns the limit of each: the seconds of the allowance that it has
  * used, plus an equal share of the seconds that all live calls leave, plus its extensions. Without their extensions, the
  * calls can't exceed the allowance together.
+ *
+ * Time alone changes no limit, so a call's limit is lowered only when another one joins: what a call uses, its share has
+ * less. This holds because used time counts in milliseconds, and only the limits are whole seconds. A limit that is
+ * lowered shortly before it is reached would come to the carrier too late, and others would have its seconds already.
  */
 export const reserve = (
   allowance: InboundAllowance,
   live: ReadonlyArray<LiveCall>,
   now: Timestamp.Timestamp
 ): ReadonlyMap<string, number> => {
-  const used = live.map((call) => ({ ...call, seconds: allowanceSeconds(call, secondsSince(call.answeredAt, now)) }))
-  const left = Math.max(0, remaining(allowance) - used.reduce((sum, { seconds }) => sum + seconds, 0))
-  const share = live.length === 0 ? 0 : Math.floor(left / live.length)
-  return new Map(used.map(({ callId, extendedSeconds, seconds }) => [callId, seconds + share + extendedSeconds]))
+  const used = live.map((call) => ({ ...call, millis: usedMillis(call, now) }))
+  const usedByAll = used.reduce((sum, { millis }) => sum + millis, 0)
+  const left = Math.max(0, remaining(allowance) * Timestamp.SECOND - usedByAll)
+  const limit = (millis: number): number => {
+    // One division of whole numbers, which is exact if its result is a whole number.
+    const shared = Math.floor((millis * live.length + left) / (live.length * Timestamp.SECOND))
+    return Math.max(shared, Math.ceil(millis / Timestamp.SECOND))
+  }
+  return new Map(used.map(({ callId, extendedSeconds, millis }) => [callId, limit(millis) + extendedSeconds]))
 }
+
+/** Returns the connected time that the allowance has paid for until `now`. */
+const usedMillis = ({ answeredAt, authorizedSeconds, extendedSeconds }: LiveCall, now: Timestamp.Timestamp): number =>
+  allowancePart(Math.max(0, now - answeredAt), authorizedSeconds * Timestamp.SECOND, extendedSeconds * Timestamp.SECOND)
 
 /**
  * Returns the limit of a call for which `reserved` seconds are reserved. If they add nothing and the call has already

@@ -181,16 +181,31 @@ describe("the limits of live calls", () => {
     "give each call an equal share, and all calls together no more than the allowance",
     [Inbound, Ages],
     ([allowance, ages]) => {
-      const live = liveSince(ages)
-      const limits = Allowance.reserve(allowance, live, NOW)
-      const used = live.map(({ answeredAt }) => Allowance.secondsSince(answeredAt, NOW))
-      const shares = live.map(({ callId }, n) => limits.get(callId)! - used[n]!)
-      const left = Math.max(0, Allowance.remaining(allowance) - sum(used))
-      assert.strictEqual(limits.size, live.length)
-      assert.strictEqual(new Set(shares).size, Math.min(1, live.length), "equal shares")
-      for (const share of shares) assert.isAtLeast(share, 0)
-      assert.isAtMost(sum(shares), left)
-      if (live.length > 0) assert.isAbove(sum(shares), left - live.length, "and all but a remainder")
+      const limits = Allowance.reserve(allowance, liveSince(ages), NOW)
+      assert.strictEqual(limits.size, ages.length)
+      const left = Math.max(0, Allowance.remaining(allowance) * SECOND - sum(ages))
+      const share = left / ages.length
+      for (const [n, age] of ages.entries()) {
+        const limit = limits.get(`${n}`)! * SECOND
+        if (share < SECOND) {
+          assert.isAtLeast(limit, age)
+          assert.isBelow(limit, age + SECOND, "the second that has begun")
+        } else {
+          assert.isAtMost(limit, age + share)
+          assert.isAbove(limit, age + share - SECOND)
+        }
+      }
+    }
+  )
+
+  it.prop(
+    "stay as they are while the calls last",
+    [Inbound, Ages, between(0, 6_000 * SECOND)],
+    ([allowance, ages, millis]) => {
+      const limits = Allowance.reserve(allowance, liveSince(ages), NOW)
+      const live = liveSince(ages).map((call) => ({ ...call, authorizedSeconds: limits.get(call.callId)! }))
+      const passed = Math.min(millis, ...live.map((call) => Math.max(0, endOf(call) - NOW)))
+      assert.deepStrictEqual(Allowance.reserve(allowance, live, moment(NOW + passed)), limits)
     }
   )
 
@@ -276,6 +291,7 @@ describe("a shared allowance", () => {
       const number = new CalledNumber()
       number.allowance = Allowance.extendInbound(number.allowance)
       for (const [n, event] of events.entries()) {
+        const known = number.live
         if (event._tag === "Join") number.join(`${n}`)
         if (event._tag === "Leave" && number.live.length > 0) {
           number.leave(number.live[event.call % number.live.length]!)
@@ -291,10 +307,15 @@ describe("a shared allowance", () => {
           number.extend(number.live[extended]!)
           const after = before.map((limit, index) => (index === extended ? limit + 60 : limit))
           assert.deepStrictEqual(limitsOf(number), after)
-          // A reservation at the same moment leaves the extension to its one call. A remainder of the
-          // division may be shared.
           number.share()
-          limitsOf(number).forEach((limit, index) => assert.approximately(limit, after[index]!, number.live.length))
+          assert.deepStrictEqual(limitsOf(number), after, "a reservation leaves the extension to its one call")
+        }
+        if (event._tag !== "Join") {
+          number.share()
+          for (const { authorizedSeconds, callId } of number.live) {
+            const before = known.find((call) => call.callId === callId)!.authorizedSeconds
+            assert.isAtLeast(authorizedSeconds, before, "only a call that joins takes seconds from others")
+          }
         }
         const promised = sum(limitsOf(number)) - extensionsOf(number)
         assert.isAtMost(number.allowance.usedSeconds + promised, number.allowance.purchasedSeconds)
