@@ -12,7 +12,14 @@ import {
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { AdapterError, type CustomCarrier, type CustomMail, type CustomRail, type RailState } from "../src/index.ts"
+import {
+  AdapterError,
+  type CarrierReport,
+  type CustomCarrier,
+  type CustomMail,
+  type CustomRail,
+  type RailState
+} from "../src/index.ts"
 import { customCarrier } from "../src/custom/CustomCarrier.ts"
 import { customMail } from "../src/custom/CustomMail.ts"
 import { customRail } from "../src/custom/CustomRail.ts"
@@ -253,7 +260,13 @@ describe("a carrier of the host", () => {
           ["house-phone", "Temporary"]
         ]
       )
-      const since = yield* Effect.flatMap(TelephonyProvider, (provider) =>
+    })
+  })
+
+  it.effect("reports durations in whole seconds, and what is no duration or no time as none", () => {
+    const { carrier } = houseCarrier()
+    const found = (report: Omit<Extract<CarrierReport, { readonly state: "ended" }>, "state" | "ending">) =>
+      Effect.flatMap(TelephonyProvider, (provider) =>
         provider.findCalls("+14155550100", "+12025550150", Timestamp.Timestamp.make(1_000))
       ).pipe(
         Effect.provide(
@@ -261,18 +274,24 @@ describe("a carrier of the host", () => {
             customCarrier({
               ...carrier,
               findCalls: (_from, _to, after) => [
-                { providerCallId: "CA1", report: { state: "ended", ending: "busy", at: after } }
+                { providerCallId: "CA1", report: { state: "ended", ending: "busy", at: after, ...report } }
               ]
             }).layer("")
           )
         )
       )
-      assert.deepStrictEqual(since, [
-        {
-          providerCallId: "CA1",
-          report: { _tag: "Ended", at: Timestamp.Timestamp.make(1_000), ending: "busy", seconds: null }
-        }
-      ])
+    return Effect.gen(function* () {
+      const seconds = [undefined, 0, 61, 61.2, Number.NaN, -1, Number.POSITIVE_INFINITY]
+      const calls = yield* Effect.forEach(seconds, (each) => found({ seconds: each }))
+      const reportAt = (at: Timestamp.Timestamp, each: number | null) => ({
+        providerCallId: "CA1",
+        report: { _tag: "Ended" as const, at, ending: "busy" as const, seconds: each }
+      })
+      assert.deepStrictEqual(
+        calls.flat(),
+        [null, 0, 61, 62, null, null, null].map((each) => reportAt(Timestamp.Timestamp.make(1_000), each))
+      )
+      assert.deepStrictEqual(yield* found({ at: new Date(Number.NaN) }), [reportAt(yield* Timestamp.now, null)])
     })
   })
 })

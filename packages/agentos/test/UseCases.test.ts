@@ -221,7 +221,7 @@ describe("a carrier of the host", () => {
     await agentos.carrier.report(callId, { state: "ringing" })
     const connection = await agentos.carrier.answered(callId)
     assert.strictEqual(connection?.callId, callId)
-    await agentos.carrier.report(callId, { state: "ended", ending: "completed", seconds: 7 })
+    await agentos.carrier.report(callId, { state: "ended", ending: "completed", seconds: 6.2 })
     assert.deepInclude(await agentos.calls.get(tenant, callId), { status: "ended", connectedSeconds: 7 })
 
     await agentos.operations.purchase({

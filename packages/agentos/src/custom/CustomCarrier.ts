@@ -23,7 +23,7 @@ export type CarrierReport =
       readonly state: "ended"
       readonly ending: CallProgress.Ending
       readonly at?: Date | undefined
-      /** The connected time that the carrier reports, if it does. */
+      /** The connected time that the carrier reports, if it does. A second that has begun counts. */
       readonly seconds?: number | undefined
     }
 
@@ -68,7 +68,11 @@ export interface CustomCarrier {
 }
 
 const timestamp = (at: Date | undefined, now: Timestamp.Timestamp): Timestamp.Timestamp =>
-  at === undefined ? now : Timestamp.Timestamp.make(at.getTime())
+  at === undefined || Number.isNaN(at.getTime()) ? now : Timestamp.Timestamp.make(at.getTime())
+
+/** What is no duration counts as not reported. */
+const wholeSeconds = (seconds = Number.NaN): number | null =>
+  Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : null
 
 /** Returns the report in the form of the core. Its time is now if the carrier states none. */
 export const toCallReport = (report: CarrierReport, now: Timestamp.Timestamp): CallProgress.CallReport => {
@@ -77,8 +81,10 @@ export const toCallReport = (report: CarrierReport, now: Timestamp.Timestamp): C
       return { _tag: "Ringing" }
     case "answered":
       return { _tag: "Answered", at: timestamp(report.at, now) }
-    case "ended":
-      return { _tag: "Ended", at: timestamp(report.at, now), ending: report.ending, seconds: report.seconds ?? null }
+    case "ended": {
+      const { at, ending, seconds } = report
+      return { _tag: "Ended", at: timestamp(at, now), ending, seconds: wholeSeconds(seconds) }
+    }
   }
 }
 
