@@ -141,9 +141,9 @@ const allowancePart = (connected: number, authorized: number, extended: number):
  * used, plus an equal share of the seconds that all live calls leave, plus its extensions. Without their extensions, the
  * calls can't exceed the allowance together.
  *
- * Time alone changes no limit, so a call's limit is lowered only when another one joins: what a call uses, its share has
- * less. This holds because used time counts in milliseconds, and only the limits are whole seconds. A limit that is
- * lowered shortly before it is reached would come to the carrier too late, and others would have its seconds already.
+ * Until a call is in its extension, time alone changes no limit, and another call that ends lowers none: what a call uses,
+ * its share has less. This holds because used time counts in milliseconds, and only the limits are whole seconds. A limit
+ * that is lowered shortly before it is reached would come to the carrier too late, when others have its seconds already.
  */
 export const reserve = (
   allowance: InboundAllowance,
@@ -161,21 +161,25 @@ export const reserve = (
   return new Map(used.map(({ callId, extendedSeconds, millis }) => [callId, limit(millis) + extendedSeconds]))
 }
 
-/** Returns the connected time that the allowance has paid for until `now`. */
+/**
+ * Returns the connected time that the allowance has paid for until `now`. It is negative for a call that another server,
+ * whose clock is ahead, answered just now: then all clocks give the same limits.
+ */
 const usedMillis = ({ answeredAt, authorizedSeconds, extendedSeconds }: LiveCall, now: Timestamp.Timestamp): number =>
-  allowancePart(Math.max(0, now - answeredAt), authorizedSeconds * Timestamp.SECOND, extendedSeconds * Timestamp.SECOND)
+  allowancePart(now - answeredAt, authorizedSeconds * Timestamp.SECOND, extendedSeconds * Timestamp.SECOND)
 
 /**
  * Returns the limit of a call for which `reserved` seconds are reserved. If they add nothing and the call has already
- * exceeded its limit, the limit stays: the carrier has ended the call and has not reported that yet.
+ * exceeded its limit, the limit stays: the carrier has ended the call and has not reported that yet. At least 1: carriers
+ * take no other.
  */
 export const limitOf = (
-  { answeredAt, authorizedSeconds }: Call,
+  { answeredAt, authorizedSeconds }: Pick<Call, "answeredAt" | "authorizedSeconds">,
   reserved: number | undefined,
   now: Timestamp.Timestamp
 ): number => {
   if (reserved === undefined || answeredAt === null) return authorizedSeconds
-  return reserved > secondsSince(answeredAt, now) ? reserved : Math.min(reserved, authorizedSeconds)
+  return Math.max(1, reserved > secondsSince(answeredAt, now) ? reserved : Math.min(reserved, authorizedSeconds))
 }
 
 /** Returns the seconds that a call has been connected at `now`; a second that has begun counts. */

@@ -44,6 +44,11 @@ export type Admission =
   | { readonly _tag: "Decline" }
 
 const DECLINE: Admission = { _tag: "Decline" }
+/**
+ * The shortest share with which a call joins others. The carrier learns of their new limits up to a second later, plus its own
+ * delay: with less, they could use the seconds that are reserved for the new call.
+ */
+const JOINING_SECONDS_MIN = 3
 const RELAY_FAILED = "The call was ended because its relay failed repeatedly."
 
 /** Decides whether a call is connected to the agent behind its number. */
@@ -52,8 +57,8 @@ export class CallAdmission extends Context.Service<
   {
     /**
      * Admits an incoming call. The call counts as answered now if the number may be used, its allowance has at least
-     * one second left for this call, and its tenant is not suspended. A call that is declined because the allowance is
-     * used up is reported to the tenant (`DeclinedCalls`). Idempotent for one `providerCallId`.
+     * one second left for this call, or three beside other calls, and its tenant is not suspended. A call that is declined
+     * because the allowance is used up is reported to the tenant (`DeclinedCalls`). Idempotent for one `providerCallId`.
      */
     readonly admit: (inbound: InboundCall) => Effect.Effect<Admission>
     /** Records that an outbound call was answered now, and connects it. */
@@ -96,7 +101,7 @@ export class CallAdmission extends Context.Service<
 
       /**
        * Stores the incoming call as answered and returns it, or returns the call that is already stored for this
-       * `providerCallId`. Returns none if the number can't be used, its tenant is suspended or no second is left.
+       * `providerCallId`. Returns none if the number can't be used, its tenant is suspended or too few seconds are left.
        */
       const store = (number: PhoneNumber, inbound: InboundCall): Effect.Effect<Option.Option<Call>> =>
         transactor.transact(
@@ -113,7 +118,7 @@ export class CallAdmission extends Context.Service<
             const joining = { callId, answeredAt: now, authorizedSeconds: 0, extendedSeconds: 0 }
             const reserved = Allowance.reserve(current.value.allowance, [...live, joining], now)
             const authorizedSeconds = reserved.get(callId) ?? 0
-            if (authorizedSeconds < 1) {
+            if (authorizedSeconds < (live.length === 0 ? 1 : JOINING_SECONDS_MIN)) {
               yield* decline(current.value, inbound, now)
               return Option.none()
             }

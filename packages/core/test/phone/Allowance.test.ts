@@ -209,6 +209,22 @@ describe("the limits of live calls", () => {
     }
   )
 
+  it.prop(
+    "are the same by the clock of another server",
+    [Inbound, Ages, between(-5 * SECOND, 5 * SECOND)],
+    ([allowance, ages, difference]) => {
+      const left = Allowance.remaining(allowance) * SECOND - sum(ages)
+      // While a call can join, so that each has a second.
+      if (left < (ages.length + 1) * SECOND + ages.length * Math.max(0, difference)) return
+      const limits = Allowance.reserve(allowance, liveSince(ages), NOW)
+      assert.deepStrictEqual(Allowance.reserve(allowance, liveSince(ages), moment(NOW + difference)), limits)
+    }
+  )
+
+  it("are never less than a second", () => {
+    assert.strictEqual(Allowance.limitOf({ answeredAt: NOW, authorizedSeconds: 1 }, 0, NOW), 1)
+  })
+
   it.prop("do not depend on the order of the calls", [Inbound, Ages], ([allowance, ages]) => {
     const live = liveSince(ages)
     const reversed = Allowance.reserve(allowance, live.toReversed(), NOW)

@@ -195,6 +195,42 @@ describe("an inbound call", () => {
     })
   )
 
+  scenario("joins another call only with 3 seconds or more, and is answered alone while one is left", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* incoming(host, number, "CA1")
+      yield* TestClock.adjust("595 seconds")
+      assert.strictEqual((yield* arrive(number, "CA2"))._tag, "Decline", "5 seconds for two calls")
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(host.carrier.limits.at(-1), ["CA1", 600], "and the other call keeps them")
+      const first = Option.getOrThrow(yield* (yield* CallStore).findByProvider("CA1"))
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(first.callId, { _tag: "Ended", at, ending: "completed", seconds: 599 })
+      assert.strictEqual((yield* incoming(host, number, "CA3"))._tag, "Connect")
+    })
+  )
+
+  scenario("joins another call in the last 6 seconds, which both share", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* incoming(host, number, "CA1")
+      yield* TestClock.adjust("594 seconds")
+      assert.strictEqual((yield* incoming(host, number, "CA2"))._tag, "Connect")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(
+        new Map(host.carrier.limits.slice(-2)),
+        new Map([
+          ["CA1", 597],
+          ["CA2", 3]
+        ])
+      )
+    })
+  )
+
   scenario("is one call, however often the carrier announces it", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
