@@ -2,9 +2,9 @@
 # imapflow 2.10.2 searches for the day that a Date has in UTC, imap 0.8.19 for the day that it has on the machine's clock.
 #
 # SINCE, BEFORE and ON of IMAP take a day without a time or a zone (RFC 9051, section 6.4.4). Midnight in Berlin is the day before
-# in UTC, so imapflow finds the mail of another day for new Date(2026, 11, 1). imap reads the string "2026-12-01" as midnight in UTC,
-# which is the day before in New York. Pass "2026-12-01" to imapflow, and "December 1, 2026" to imap. imap also returns 1970 as the
-# date of a mail that has no Date field. imapflow returns no date.
+# in UTC, so imapflow finds the mail of another day for new Date(2026, 11, 1). imap reads the string "2026-12-01" as midnight in
+# UTC, which is the day before in New York. Pass "2026-12-01" to imapflow, and "December 1, 2026" to imap. imap also returns 1970
+# as the date of a mail that has no Date field. imapflow returns no date.
 #
 # Output:
 #   Europe/Berlin, Date of local midnight: imapflow ON 30-Nov-2026, imap ON 1-Dec-2026
