@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # planer 1.2.0 and talonjs 1.0.28 drop all of a mail from a line on that begins with "Date:", and planer also from "From:" on.
 #
-# They take such a line for the beginning of a quoted mail, though none follows it. Forms, orders and bookings have lines like these.
-# The result can be empty. email-reply-parser 2.3.9 keeps them. Keep the whole text next to the result, and give an agent both.
+# They take such a line for the beginning of a quoted mail, though none follows it. Forms, orders and bookings have lines like
+# these. The result can be empty. email-reply-parser 2.3.9 keeps them. Keep the whole text next to the result.
 #
 # Output:
 #   planer: "Name: Bob\nDate: 2026-12-04\nGuests: 4" → "Name: Bob"

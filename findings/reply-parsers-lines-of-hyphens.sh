@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# email-reply-parser 2.3.9 and node-email-reply-parser 0.1.4 drop all of a mail behind a line of hyphens, such as a rule of Markdown.
+# email-reply-parser 2.3.9 and node-email-reply-parser 0.1.4 drop all of a mail behind a line of hyphens, as a rule of Markdown is.
 #
-# They take the rest, over several paragraphs, for a signature. Agents write "---" between sections.
-# node-email-reply-parser and emailreplyparser 0.0.5 do so at each line that begins with two or three hyphens: a patch, or a public key
-# as in PEM files. planer 1.2.0 keeps these lines. A signature begins with "-- " alone on its line (RFC 3676, section 4.3).
+# They take the rest, over several paragraphs, for a signature. Agents write "---" between sections. node-email-reply-parser and
+# emailreplyparser 0.0.5 do so at each line that begins with two or three hyphens: a patch, or a public key as in PEM files. planer
+# 1.2.0 keeps these lines. A signature begins with "-- " alone on its line (RFC 3676, section 4.3).
 #
 # Output:
 #   rule: email-reply-parser "Plan:", node-email-reply-parser "Plan:", emailreplyparser "Plan:", planer all
