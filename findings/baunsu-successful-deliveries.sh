@@ -2,8 +2,8 @@
 # baunsu 0.2.3 reports a bounce for a mail that was delivered, and for each mail whose text has lines such as "Action: ...".
 #
 # It counts fields of delivery reports (RFC 3464), whatever their values are, in all lines of the mail. A report of success, as a
-# sender asks for with NOTIFY=SUCCESS, is a soft bounce with status.class.code 2. A person's mail that quotes such lines bounces too. A
-# program that flags addresses by `bounced` or isSoft() flags those that work. Read `action` and the type of the mail too.
+# sender asks for with NOTIFY=SUCCESS, is a soft bounce with status.class.code 2. A mail in which a person quotes such lines is one
+# too. A program that flags addresses by `bounced` or isSoft() flags those that work. Read `action` and the type of the mail too.
 #
 # Output:
 #   failed: bounced true, hard true, soft false, action failed
