@@ -1,5 +1,7 @@
 import type { MailLink } from "@agentos/core"
 import { Token, Tokenizer, TokenizerMode } from "parse5"
+import { LineWriter } from "./LineWriter.ts"
+import { ListMarkers } from "./ListMarkers.ts"
 import { addLink } from "./MailLinks.ts"
 
 /** Elements whose content is not markup, with how it is read. None of it is shown, except that of a text area. */
@@ -18,6 +20,7 @@ const HIDDEN = new Set(["script", "style", "iframe", "noembed", "noframes", "tit
 const PARAGRAPHS = new Set(
   "p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre article section header footer hr".split(" ")
 )
+const LISTS = new Set(["ol", "ul"])
 const LINES = new Set("div br li dt dd tr td th caption form fieldset address option body center".split(" "))
 
 /** The converted part of HTML, in characters. */
@@ -57,38 +60,6 @@ const isHiding = (token: Token.TagToken): boolean => {
 /** Returns an address without what readers omit. */
 const spoken = (address: string): string => address.replace(/^(?:https?:\/\/|mailto:|tel:)/, "").replace(/\/$/, "")
 
-/** Writes lines: white space is one space, and no more than one line in a row is empty. */
-class LineWriter {
-  readonly #parts: Array<string> = []
-  #breaks = 0
-  #hasSpace = false
-  isQuote = false
-
-  /** Ends the line, and with 2 also the paragraph. */
-  break(count: 1 | 2): void {
-    this.#breaks = Math.max(this.#breaks, count)
-    this.#hasSpace = false
-  }
-
-  space(): void {
-    this.#hasSpace = true
-  }
-
-  word(text: string): void {
-    const isFirst = this.#parts.length === 0
-    if (!isFirst && this.#breaks > 0) this.#parts.push("\n".repeat(this.#breaks))
-    else if (!isFirst && this.#hasSpace) this.#parts.push(" ")
-    if (this.isQuote && (isFirst || this.#breaks > 0)) this.#parts.push("> ")
-    this.#breaks = 0
-    this.#hasSpace = false
-    this.#parts.push(text)
-  }
-
-  toString(): string {
-    return this.#parts.join("")
-  }
-}
-
 /** What HTML shows. */
 export interface ShownHtml {
   /** The text, with the address of each link behind its text and with quotes marked by `> `; null if HTML shows none. */
@@ -105,6 +76,7 @@ interface Scanned extends ShownHtml {
 /** Takes time in proportion to the length: tokens are read one by one, and no tree is built. */
 const scan = (html: string, skipsHidden: boolean, wantsText: boolean): Scanned => {
   const lines = new LineWriter()
+  const markers = new ListMarkers()
   const links = new Map<string, string>()
   let hidden: string | undefined
   let hides = false
@@ -117,13 +89,8 @@ const scan = (html: string, skipsHidden: boolean, wantsText: boolean): Scanned =
   const write = (text: string): void => {
     if (link !== undefined && link.text.length <= ADDRESS_CHARACTERS) link.text += text
     if (!wantsText) return
-    for (const [index, line] of (preformatted > 0 ? text.split(/\r?\n/) : [text]).entries()) {
-      if (index > 0) lines.break(1)
-      for (const [piece] of line.matchAll(/\S+|\s+/g)) {
-        if (piece.trim() === "") lines.space()
-        else lines.word(piece)
-      }
-    }
+    if (preformatted > 0) lines.writePreformatted(text)
+    else lines.write(text)
   }
   const endLink = (): void => {
     if (link === undefined) return
@@ -177,7 +144,9 @@ const scan = (html: string, skipsHidden: boolean, wantsText: boolean): Scanned =
         if (HIDDEN.has(tagName)) hidden = tagName
         else if (tagName === "blockquote") lines.isQuote = ++quotes > 0
         else if (tagName === "pre") preformatted++
-        else if (tagName === "li") write("- ")
+        else if (LISTS.has(tagName)) markers.start(token)
+        else if (tagName === "li") write(`${markers.next(token)} `)
+        else if (tagName === "sup") lines.raise()
         else if (tagName === "img") write(` ${Token.getTokenAttr(token, "alt") ?? ""} `)
         else if (tagName === "a") {
           endLink()
@@ -195,6 +164,8 @@ const scan = (html: string, skipsHidden: boolean, wantsText: boolean): Scanned =
         breakAt(tagName)
         if (tagName === "blockquote") lines.isQuote = (quotes = Math.max(quotes - 1, 0)) > 0
         if (tagName === "pre") preformatted = Math.max(preformatted - 1, 0)
+        if (LISTS.has(tagName)) markers.end()
+        if (tagName === "sup") lines.lower()
       },
       onCharacter: onText,
       onWhitespaceCharacter: onText,
