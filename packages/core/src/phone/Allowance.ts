@@ -163,7 +163,7 @@ export const reserve = (
 
 /**
  * Returns the connected time that the allowance has paid for until `now`. It is negative for a call that another server,
- * whose clock is ahead, answered just now: then all clocks give the same limits.
+ * whose clock is ahead, answered just now: a difference of clocks does not move the shares.
  */
 const usedMillis = ({ answeredAt, authorizedSeconds, extendedSeconds }: LiveCall, now: Timestamp.Timestamp): number =>
   allowancePart(now - answeredAt, authorizedSeconds * Timestamp.SECOND, extendedSeconds * Timestamp.SECOND)

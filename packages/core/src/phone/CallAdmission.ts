@@ -45,8 +45,8 @@ export type Admission =
 
 const DECLINE: Admission = { _tag: "Decline" }
 /**
- * The shortest share with which a call joins others. The carrier learns of their new limits up to a second later, plus its own
- * delay: with less, they could use the seconds that are reserved for the new call.
+ * The shortest limit of each call when one joins others. The carrier learns of the new limits up to a second later, plus its own
+ * delay: with less, the others could use the seconds that are reserved for the new call.
  */
 const JOINING_SECONDS_MIN = 3
 const RELAY_FAILED = "The call was ended because its relay failed repeatedly."
@@ -118,7 +118,7 @@ export class CallAdmission extends Context.Service<
             const joining = { callId, answeredAt: now, authorizedSeconds: 0, extendedSeconds: 0 }
             const reserved = Allowance.reserve(current.value.allowance, [...live, joining], now)
             const authorizedSeconds = reserved.get(callId) ?? 0
-            if (authorizedSeconds < (live.length === 0 ? 1 : JOINING_SECONDS_MIN)) {
+            if (Math.min(...reserved.values()) < (live.length === 0 ? 1 : JOINING_SECONDS_MIN)) {
               yield* decline(current.value, inbound, now)
               return Option.none()
             }

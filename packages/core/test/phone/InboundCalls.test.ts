@@ -231,6 +231,23 @@ describe("an inbound call", () => {
     })
   )
 
+  scenario("joins no call that another server, whose clock is ahead, answered for the last seconds", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* TestClock.adjust("1 minute")
+      yield* incoming(host, number, "CA1")
+      const first = Option.getOrThrow(yield* (yield* CallStore).findByProvider("CA1"))
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(first.callId, { _tag: "Ended", at, ending: "completed", seconds: 594 })
+      yield* incoming(host, number, "CA2")
+      yield* TestClock.setTime(at - 3_000)
+      assert.strictEqual((yield* arrive(number, "CA3"))._tag, "Decline")
+      const second = Option.getOrThrow(yield* (yield* CallStore).findByProvider("CA2"))
+      assert.strictEqual(second.authorizedSeconds, 6)
+    })
+  )
+
   scenario("is one call, however often the carrier announces it", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
