@@ -7,20 +7,19 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packages/provider-smtp/test/${name}.test.ts`)
 
 /**
- * Suites that kill servers, race requests, break providers or attack, and those that show with other clients, and more
- * slowly, what `test` shows: `test:faults`.
+ * Suites that kill servers, race requests, break providers or attack, that wait for real time or measure a whole sandbox,
+ * and those that show with other clients, and more slowly, what `test` shows: `test:faults`.
  */
 const FAULTS = [
-  "test/{acme,backup,calls,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
+  "test/{acme,backup,calls,chaos,crash,examples,fidelity,fuzz,growth,outage,proxies,race,sandbox,soak}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
   "test/e2e/{attacks,cluster,phoneFailures,restart,serverCommands,stagedMail,workers}.test.ts",
   "packages/api/test/generators/*.test.ts",
-  "packages/postgres/test/{EventRaces,FullDisk,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
-  "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
-  "test/sandbox/{cluster,supervisor}.test.ts",
+  "packages/postgres/test/{EventRaces,FullDisk,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite,Pooler,SilentConnections}.test.ts",
+  "packages/provider-smtp/test/{LargeMail,SharedReader,SmtpAbuse}.test.ts",
   "test/site/*.test.ts",
-  "test/x402/self/selfFacilitatorFaults.test.ts"
+  "test/x402/self/*.test.ts"
 ]
 
 /** Packs all packages, installs them and runs them: `test:packages`. */
