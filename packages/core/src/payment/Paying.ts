@@ -161,10 +161,13 @@ const conclude = Effect.fnUntraced(function* <E extends { readonly _tag: string 
   if (Option.isSome(first)) return first.value
   // The chain could not be read a moment ago: do not read it again.
   if (failure instanceof OperationDelayed) return yield* refuse(failure, undefined)
-  yield* Effect.mapError(reclaim(parts.ports, payment, parts.checks.acceptedTerms(payment)), toRefused)
-  // The copy may have been claimed while the chain was read.
-  const second = yield* Effect.mapError(replay(parts, payment), toRefused)
-  if (Option.isSome(second)) return second.value
+  const reclaimed = yield* Effect.result(reclaim(parts.ports, payment, parts.checks.acceptedTerms(payment)))
+  // The copy may have been claimed while the chain was read, which may show the use before the transfer.
+  if (Result.isSuccess(reclaimed) || reclaimed.failure instanceof OperationDelayed) {
+    const second = yield* Effect.mapError(replay(parts, payment), toRefused)
+    if (Option.isSome(second)) return second.value
+  }
+  yield* Effect.mapError(Effect.fromResult(reclaimed), toRefused)
   if (failure instanceof ClaimLost) return yield* Effect.die(failure)
   if (failure instanceof AuthorizationUsed) return yield* Effect.mapError(useNotSeen, toRefused)
   return yield* refuse(failure, "none")

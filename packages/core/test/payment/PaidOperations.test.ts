@@ -220,6 +220,38 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario(
+    "answers for a copy that is claimed while the chain shows a use of the payment before its transfer",
+    (host) =>
+      Effect.gen(function* () {
+        const { rail } = host.payments
+        const { findSettlement } = rail
+        const [reading, claimed] = [Latch.makeUnsafe(), Latch.makeUnsafe()]
+        let isUsed = true
+        let waits = true
+        const unsettled = Effect.gen(function* () {
+          waits = false
+          yield* reading.open
+          yield* claimed.await
+          return { _tag: "Unsettled" } as const
+        })
+        Object.assign(rail, {
+          readNonce: () => Effect.sync(() => ({ used: isUsed, block: 1n })),
+          findSettlement: (...asked: Parameters<typeof findSettlement>) =>
+            Effect.suspend(() => (waits ? unsettled : findSettlement(...asked)))
+        } satisfies Partial<typeof rail>)
+        const signature = pay(yield* challengeOf(), ADA, "01")
+        const first = yield* Effect.forkChild(create({ localPart: "ada" }, { signature }))
+        yield* reading.await
+        isUsed = false
+        const { body } = yield* create({ localPart: "ada" }, { signature })
+        isUsed = true
+        yield* claimed.open
+        assert.strictEqual(Redacted.value((yield* Fiber.join(first)).body), Redacted.value(body))
+        assert.strictEqual(host.payments.transfers.get(ADA), 1)
+      })
+  )
+
   scenario("gives a name to one of two wallets, and charges only that one", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
