@@ -36,9 +36,11 @@ const show = async (label, end, expected) => {
     const client = connect()
     client.addEventListener("close", ({ code }) => events.push(`close ${code}`))
     client.addEventListener("error", () => events.push("error"))
+    // The next turn: the packages report the error after the end.
+    const ended = new Promise((resolve) => client.addEventListener("close", () => setImmediate(resolve)))
     const [connection] = await once(server, "connection")
     end(connection)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await ended
     client.close()
     seen.push(`${name} ${events.join(", ")}`)
   }

@@ -263,7 +263,7 @@ describe("a carrier of the host", () => {
     })
   })
 
-  it.effect("reports durations in whole seconds, and what is no duration or no time as none", () => {
+  it.effect("reports durations in whole seconds, and ignores invalid durations and times", () => {
     const { carrier } = houseCarrier()
     const found = (report: Omit<Extract<CarrierReport, { readonly state: "ended" }>, "state" | "ending">) =>
       Effect.flatMap(TelephonyProvider, (provider) =>

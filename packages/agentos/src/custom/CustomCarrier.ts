@@ -70,7 +70,7 @@ export interface CustomCarrier {
 const timestamp = (at: Date | undefined, now: Timestamp.Timestamp): Timestamp.Timestamp =>
   at === undefined || Number.isNaN(at.getTime()) ? now : Timestamp.Timestamp.make(at.getTime())
 
-/** What is no duration counts as not reported. */
+/** Returns null, as for a duration that is not reported, if the value is not a duration. */
 const wholeSeconds = (seconds = Number.NaN): number | null =>
   Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : null
 

@@ -141,9 +141,9 @@ const allowancePart = (connected: number, authorized: number, extended: number):
  * used, plus an equal share of the seconds that all live calls leave, plus its extensions. Without their extensions, the
  * calls can't exceed the allowance together.
  *
- * Until a call is in its extension, time alone changes no limit, and another call that ends lowers none: what a call uses,
- * its share has less. This holds because used time counts in milliseconds, and only the limits are whole seconds. A limit
- * that is lowered shortly before it is reached would come to the carrier too late, when others have its seconds already.
+ * Until a call is in its extension, time alone changes no limit, and a call that ends lowers none of the others: each share
+ * shrinks by the time that its call uses. For this, used time counts in milliseconds, and only limits are whole seconds. A
+ * limit that is lowered shortly before it is reached would come to the carrier too late, after others have got its seconds.
  */
 export const reserve = (
   allowance: InboundAllowance,

@@ -57,8 +57,9 @@ export class CallAdmission extends Context.Service<
   {
     /**
      * Admits an incoming call. The call counts as answered now if the number may be used, its allowance has at least
-     * one second left for this call, or three beside other calls, and its tenant is not suspended. A call that is declined
-     * because the allowance is used up is reported to the tenant (`DeclinedCalls`). Idempotent for one `providerCallId`.
+     * one second left for this call, or three for each beside other calls, and its tenant is not suspended. A call that is
+     * declined because the allowance is used up is reported to the tenant (`DeclinedCalls`). Idempotent for one
+     * `providerCallId`.
      */
     readonly admit: (inbound: InboundCall) => Effect.Effect<Admission>
     /** Records that an outbound call was answered now, and connects it. */

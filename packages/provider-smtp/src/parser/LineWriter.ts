@@ -23,7 +23,7 @@ export class LineWriter {
     if (this.#gap === "") this.#gap = " "
   }
 
-  /** What is written until `lower` is an exponent if it is a number right behind one: `10^6`. */
+  /** A number that is written before `lower`, directly after another number, becomes its exponent: `10^6`. */
   raise(): void {
     this.#isRaised = true
   }
