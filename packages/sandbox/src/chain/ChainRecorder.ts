@@ -46,8 +46,7 @@ export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () 
     const number = Number(head.number)
     const transactions = head.transactionsRoot === emptyRoot ? [] : await rawTransactions(client, BigInt(number))
     store.append({ number, timestamp: Number(head.timestamp), transactions })
-    // If the snapshot fails, the journal still holds the blocks.
-    if (performance.now() > pausedUntil && isLong(store)) save().catch(() => undefined)
+    if (performance.now() > pausedUntil && isLong(store)) save().catch(sayUnsaved)
   }
   const lose = () => {
     if (closing) return
@@ -67,10 +66,13 @@ export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () 
       closing = true
       unfollow()
       await recorded
-      await save().catch(() => undefined)
+      await save().catch(sayUnsaved)
     }
   }
 }
+
+/** The journal still holds the blocks. */
+const sayUnsaved = (cause: unknown): void => console.error(new Error("The chain could not be saved", { cause }))
 
 const isLong = (store: ChainStore): boolean => {
   const journal = store.journal()

@@ -119,7 +119,8 @@ export const sandboxClient = (rpcUrl: string, chainId?: number, timeoutMillis = 
   createTestClient({
     mode: "anvil",
     chain: sandboxChain(rpcUrl, chainId),
-    transport: readingAgain(http(rpcUrl, { retryCount: 0, timeout: timeoutMillis })),
+    // The node is ours, and a dump of its state is larger than viem's limit of 10 MiB.
+    transport: readingAgain(http(rpcUrl, { retryCount: 0, timeout: timeoutMillis, maxResponseBodySize: false })),
     pollingInterval: 20,
     cacheTime: 0
   }).extend(publicActions)

@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto"
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Address, type Hex, createWalletClient, http, parseEther } from "viem"
+import { type Address, bytesToHex, type Hex, createWalletClient, http, parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
@@ -267,6 +268,19 @@ describe("startChain on a directory that holds a chain", () => {
     await killChain(first)
     const second = await startTestChain(dataDir, first.port)
     expect(await balanceOf(second, first.payTo)).toBe(2n)
+  })
+
+  it("keeps a state of more than 10 MiB", async () => {
+    const dataDir = await makeDataDir()
+    const first = await startTestChain(dataDir)
+    const client = sandboxClient(first.rpcUrl)
+    const codes = Array.from({ length: 8 }, () => bytesToHex(randomBytes(750_000)))
+    const addresses = codes.map(() => privateKeyToAddress(generatePrivateKey()))
+    for (const [place, bytecode] of codes.entries()) await client.setCode({ address: addresses[place]!, bytecode })
+    await first.save()
+    await killChain(first)
+    const second = await startTestChain(dataDir, first.port)
+    expect(await sandboxClient(second.rpcUrl).getCode({ address: addresses.at(-1)! })).toBe(codes.at(-1))
   })
 
   it("starts again if the first start was killed before its first snapshot", async () => {
