@@ -36,8 +36,10 @@ const winnersOnlyWait: ContestInvariant = function* ({ contests }) {
   for (const { outcomes, subject } of contests) {
     for (const { first, last } of outcomes.filter(({ won }) => won)) {
       if (!last.every(isSuccess)) yield { subject, text: `a success was followed by ${codesOf(last)}` }
-      if (!first.every((answer) => isSuccess(answer) || answer.code === "PAYMENT_PENDING")) {
-        yield { subject, text: `the winner was first answered ${codesOf(first)}` }
+      const wrong = first.filter((answer) => !isSuccess(answer) && answer.code !== "PAYMENT_PENDING")
+      if (wrong.length > 0) {
+        const texts = wrong.map(({ text }) => text).join(" | ")
+        yield { subject, text: `the winner was first answered ${codesOf(first)}: ${texts}` }
       }
     }
   }
