@@ -1,4 +1,4 @@
-import { Duration, Effect, type Exit, Fiber, FiberSet, Option, Result } from "effect"
+import { Duration, Effect, type Exit, Fiber, FiberSet, Option, Result, Schedule } from "effect"
 import { findStoreUnavailable, type StoreUnavailable } from "../kernel/Transactor.ts"
 import { requireActive } from "../tenancy/Tenant.ts"
 import type { Answer } from "./Answer.ts"
@@ -17,7 +17,7 @@ import {
 } from "./PaymentError.ts"
 import type { PaymentRail } from "./PaymentRail.ts"
 import { AuthorizationUsed, type paymentChecks, type PresentedPayment } from "./PresentedPayments.ts"
-import { reclaim, useNotSeen } from "./Reclaiming.ts"
+import { reclaim } from "./Reclaiming.ts"
 import type { Sales } from "./Sales.ts"
 
 /** Why a request with a payment was not answered with its result. */
@@ -33,6 +33,9 @@ const ANSWER_WITHIN = Duration.seconds(21)
 const PRESENTED_WITHIN = Duration.seconds(15)
 /** How long the search for a request's claimed operation may take, once it can't be answered otherwise. */
 const STATE_WITHIN = Duration.seconds(3)
+
+/** When the chain is read again that shows a use and not its transfer: a node may show its state before its logs. */
+const UNTIL_SEEN = Schedule.exponential("100 millis").pipe(Schedule.upTo({ duration: "3 seconds" }))
 
 /** All failures of a request with a payment, beside those of its admission. */
 export type PayError = PaymentError | CheckError | StoreUnavailable
@@ -161,17 +164,33 @@ const conclude = Effect.fnUntraced(function* <E extends { readonly _tag: string 
   if (Option.isSome(first)) return first.value
   // The chain could not be read a moment ago: do not read it again.
   if (failure instanceof OperationDelayed) return yield* refuse(failure, undefined)
-  const reclaimed = yield* Effect.result(reclaim(parts.ports, payment, parts.checks.acceptedTerms(payment)))
-  // The copy may have been claimed while the chain was read, which may show the use before the transfer.
-  if (Result.isSuccess(reclaimed) || reclaimed.failure instanceof OperationDelayed) {
-    const second = yield* Effect.mapError(replay(parts, payment), toRefused)
-    if (Option.isSome(second)) return second.value
-  }
-  yield* Effect.mapError(Effect.fromResult(reclaimed), toRefused)
+  const second = yield* reclaimOrReplay(parts, payment).pipe(
+    Effect.retry({ schedule: UNTIL_SEEN, while: ({ _tag }) => _tag === "AuthorizationUsed" }),
+    Effect.catchTag("AuthorizationUsed", () => useNotSeen),
+    Effect.mapError(toRefused)
+  )
+  if (Option.isSome(second)) return second.value
   if (failure instanceof ClaimLost) return yield* Effect.die(failure)
   if (failure instanceof AuthorizationUsed) return yield* Effect.mapError(useNotSeen, toRefused)
   return yield* refuse(failure, "none")
 })
+
+/** Returns the answer of a copy that was claimed while the chain was read; none, or fails, as `reclaim` promises. */
+const reclaimOrReplay = Effect.fnUntraced(function* (parts: PaymentParts, payment: PresentedPayment) {
+  const reclaimed = yield* Effect.result(reclaim(parts.ports, payment, parts.checks.acceptedTerms(payment)))
+  if (Result.isSuccess(reclaimed) || UNEXPLAINED.has(reclaimed.failure._tag)) {
+    const copy = yield* replay(parts, payment)
+    if (Option.isSome(copy)) return copy
+  }
+  yield* Effect.fromResult(reclaimed)
+  return Option.none<Answer>()
+})
+
+/** The failures of `reclaim` that leave open how the payment was used: perhaps by a copy of the request. */
+const UNEXPLAINED: ReadonlySet<string> = new Set(["OperationDelayed", "AuthorizationUsed"])
+
+/** Fails: the authorization is used, and neither an operation nor the chain shows by what. */
+const useNotSeen = undetermined("The authorization is used, but the chain does not show yet by which transfer")
 
 /** Answers a request whose time is over: from its claimed operation, if that has ended meanwhile. */
 const late = (parts: PaymentParts, payment: PresentedPayment): Effect.Effect<Answer, Refused<PaymentError>> =>

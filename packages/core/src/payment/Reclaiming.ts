@@ -3,7 +3,7 @@ import { claimRefund, type ClaimPorts } from "./Claiming.ts"
 import { IdempotencyConflict, type PaymentError, PaymentReturned, undetermined } from "./PaymentError.ts"
 import type { PaymentRail } from "./PaymentRail.ts"
 import type { PaymentTerms } from "./PaymentTerms.ts"
-import type { PresentedPayment } from "./PresentedPayments.ts"
+import { AuthorizationUsed, type PresentedPayment } from "./PresentedPayments.ts"
 import * as UnclaimedPayment from "./UnclaimedPayment.ts"
 
 export interface ReclaimPorts extends ClaimPorts {
@@ -16,7 +16,8 @@ export interface ReclaimPorts extends ClaimPorts {
  *
  * Succeeds if the payer did not sign the authorization, if it is unused, or if an operation holds it meanwhile. A transfer
  * that paid us in full after its challenge was issued becomes an operation in `refund_due` that buys nothing; then, and if
- * the authorization was used otherwise, fails with the error that the client receives.
+ * the authorization was used otherwise, fails with the error that the client receives. Fails with `AuthorizationUsed` if
+ * the chain does not show yet by which transfer.
  */
 export const reclaim = Effect.fnUntraced(
   function* (
@@ -44,14 +45,14 @@ export const reclaim = Effect.fnUntraced(
         return yield* usedBefore
       case "Unused":
       case "Unsettled":
-        return yield* useNotSeen
+        return yield* new AuthorizationUsed()
     }
   },
   Effect.catchTags({
     ProofInvalid: () => Effect.void,
     ProviderError: ({ message }) => undetermined(message)
   })
-) satisfies (...args: never) => Effect.Effect<void, PaymentError>
+) satisfies (...args: never) => Effect.Effect<void, PaymentError | AuthorizationUsed>
 
 const usedBefore = new IdempotencyConflict({
   message: "This authorization was already used, so it buys nothing here.",
@@ -63,7 +64,4 @@ const usedForAnother = new IdempotencyConflict({
   paymentState: "unknown"
 })
 
-/** Fails: the authorization is used, and neither an operation nor the chain shows by what. */
-export const useNotSeen = undetermined("The authorization is used, but the chain does not show yet by which transfer")
-
-const unowed = { ClaimLost: Effect.void, PaymentPending: useNotSeen, TransferTaken: usedBefore } as const
+const unowed = { ClaimLost: Effect.void, PaymentPending: new AuthorizationUsed(), TransferTaken: usedBefore } as const

@@ -605,11 +605,24 @@ describe("PaidOperations", () => {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.useNonce(signature)
       host.payments.outage.logs = true
-      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      const error = yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
       assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
       assert.deepStrictEqual(yield* balances, {})
       host.payments.outage.logs = false
       assert.strictEqual((yield* failureOf(create({ localPart: "ada" }, { signature })))._tag, "PaymentReturned")
+    })
+  )
+
+  scenario("reads the chain again for some seconds while its logs lag behind its state", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.useNonce(signature)
+      host.payments.outage.logs = true
+      const asked = yield* Effect.forkChild(failureOf(create({ localPart: "ada" }, { signature })))
+      yield* TestClock.adjust("2 seconds")
+      host.payments.outage.logs = false
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* Fiber.join(asked))._tag, "PaymentReturned")
     })
   )
 

@@ -73,7 +73,7 @@ describe("a transfer that two authorizations can have made", () => {
       const { buySecond, first, second } = yield* bought(host)
       const status = Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(second))
       host.payments.useBeside(second, first, true)
-      assert.strictEqual((yield* failureOf(buySecond))._tag, "OperationDelayed")
+      assert.strictEqual((yield* failureOf(underClock(buySecond)))._tag, "OperationDelayed")
       assert.deepInclude((yield* status).record, { paymentState: "unknown", transaction: null, advice: "wait" })
       assert.deepStrictEqual(yield* states, { fulfilled: 1 })
     })
