@@ -162,11 +162,13 @@ const isVisible = async ({ contender: { wallet }, kind, mark }: Entry, server: n
 }
 
 /**
- * Also if the request was not read in time, or if the database cancelled a statement that waited for the paused server,
- * or the paused server's connection.
+ * Also if the request was not read in time, or if the database cancelled a statement that waited for the paused server, or
+ * ended the paused server's connection.
  */
 const mustRepeat = (answer: Answer): boolean =>
-  isOpen(answer) || codeOf(answer) === "REQUEST_TIMEOUT" || (codeOf(answer) === "INTERNAL_ERROR" && answer.retryable)
+  isOpen(answer) ||
+  codeOf(answer) === "REQUEST_TIMEOUT" ||
+  (answer.retryable && ["INTERNAL_ERROR", "SERVICE_UNAVAILABLE"].includes(codeOf(answer)))
 
 /** The rows of final operations, by nonce. They must not change any more. */
 const finalRows = async (cluster: Cluster, entries: ReadonlyArray<Entry>): Promise<ReadonlyMap<string, string>> => {
