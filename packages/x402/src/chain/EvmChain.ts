@@ -17,7 +17,7 @@ import {
 } from "viem"
 import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
 import { findBeginning } from "./BlockSearch.ts"
-import { isOutage, nodeMessages, rpcClient } from "./RpcTransport.ts"
+import { isMissingState, isOutage, nodeMessages, rpcClient } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
 import { type TokenTransfer, TRANSFER, transferIn, type TransactionLog } from "./TransferEvent.ts"
 import type { CallOutcome, SimulatedCall } from "../network/SimulatedCall.ts"
@@ -48,6 +48,8 @@ export interface EvmChain {
    * reads so, and a coder that reads an ABI takes longer than the request.
    */
   readonly readWord: (data: Hex, block: bigint | "latest") => Effect.Effect<bigint, ProviderError>
+  /** The same as of an older block; undefined if the node no longer has its state. */
+  readonly findWord: (data: Hex, block: bigint) => Effect.Effect<bigint | undefined, ProviderError>
   /** Reads the logs of the token in a range of blocks as `ranges` makes them. */
   readonly logs: (range: BlockRange, topics: Topics) => Effect.Effect<ReadonlyArray<RpcLog>, ProviderError>
   /** Reads the logs of the token in one block. Fails if the node does not have the block. */
@@ -118,19 +120,19 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const ask: EvmChain["ask"] = (question) =>
     Effect.tryPromise({ try: () => within(timeoutMillis, question(client)), catch: failed })
 
-  const readWord: EvmChain["readWord"] = (data, block) =>
-    ask(async () => {
-      const word = await client
-        .request({
-          method: "eth_call",
-          params: [{ to: asset, data }, block === "latest" ? block : numberToHex(block)]
-        })
-        .catch((cause: unknown) => {
-          throw isOutage(cause) ? cause : new FunctionMissing("the call reverted")
-        })
-      if (!/^0x[0-9a-f]{64}$/i.test(word)) throw new FunctionMissing("the call returned no value")
-      return BigInt(word)
-    })
+  const wordOf = async (data: Hex, block: bigint | "latest"): Promise<bigint> => {
+    const word = await client
+      .request({
+        method: "eth_call",
+        params: [{ to: asset, data }, block === "latest" ? block : numberToHex(block)]
+      })
+      .catch((cause: unknown) => {
+        throw isOutage(cause) ? cause : new FunctionMissing("the call reverted")
+      })
+    if (!/^0x[0-9a-f]{64}$/i.test(word)) throw new FunctionMissing("the call returned no value")
+    return BigInt(word)
+  }
+  const readWord: EvmChain["readWord"] = (data, block) => ask(() => wordOf(data, block))
 
   const blockTime = (block: { readonly blockTag: "latest" | "finalized" } | { readonly blockNumber: bigint }) =>
     ask(async () => {
@@ -190,6 +192,13 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     finalizedBlock: blockTime({ blockTag: "finalized" }),
     ask,
     readWord,
+    findWord: (data, block) =>
+      ask(() =>
+        wordOf(data, block).catch((cause: unknown) => {
+          if (!isMissingState(cause)) throw cause
+          return undefined
+        })
+      ),
     logs,
     // By the hash: a node that has not indexed the block must fail, and not return an empty list (EIP-234).
     blockLogs: (block, topics) =>

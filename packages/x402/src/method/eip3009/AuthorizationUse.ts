@@ -25,6 +25,8 @@ export interface AuthorizationUse {
 export interface AuthorizationUses {
   /** Returns whether the nonce is used or cancelled as of a block (authorizationState). */
   readonly isUsed: (payer: Hex, nonce: Hex, block: bigint | "latest") => Effect.Effect<boolean, ProviderError>
+  /** The same as of an older block; undefined if the node no longer has its state. */
+  readonly wasUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean | undefined, ProviderError>
   /** Returns the use of the nonce in a transaction; none if the transaction is not mined or did not use it. */
   readonly readUse: (
     transaction: Hex,
@@ -51,9 +53,14 @@ export const make = (chain: EvmChain, asset: Hex): AuthorizationUses => {
       Option.flatMap((log) => Option.fromUndefinedOr(usesIn(log, asset, payer).find((use) => use.nonce === nonce)))
     )
 
+  const stateCall = (payer: Hex, nonce: Hex): Hex => concat([AUTHORIZATION_STATE, pad(payer), nonce])
+
   return {
-    isUsed: (payer, nonce, block) =>
-      Effect.map(chain.readWord(concat([AUTHORIZATION_STATE, pad(payer), nonce]), block), (word) => word !== 0n),
+    isUsed: (payer, nonce, block) => Effect.map(chain.readWord(stateCall(payer, nonce), block), (word) => word !== 0n),
+    wasUsed: (payer, nonce, block) =>
+      Effect.map(chain.findWord(stateCall(payer, nonce), block), (word) =>
+        word === undefined ? undefined : word !== 0n
+      ),
     readUse,
     findUse: Effect.fnUntraced(function* (payer, nonce, from, to, order) {
       let count = 0

@@ -53,8 +53,8 @@ export const findSettlement = Effect.fnUntraced(function* (
   }
   const use = yield* uses.findUse(payer, nonce, afterBlock + 1n, latest)
   if (Option.isSome(use)) return judge(expected, use.value, latest)
-  // A node's logs may lag behind its state. A missing log does not prove an earlier use; the state does.
-  if (!(yield* uses.isUsed(payer, nonce, afterBlock))) return UNSETTLED
+  // A node's logs may lag behind its state. A missing log does not prove an earlier use; the state does, if the node still has it.
+  if ((yield* uses.wasUsed(payer, nonce, afterBlock)) !== true) return UNSETTLED
   return latest < afterBlock + BigInt(confirmations) ? UNSETTLED : USED_BEFORE
 })
 

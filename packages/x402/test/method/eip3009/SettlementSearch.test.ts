@@ -200,13 +200,15 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("reports an error if the state of that time is gone and no log is found", () =>
+  it.effect("waits for the log also if the state of that time is gone", () =>
     Effect.gen(function* () {
       const { find, state, use } = yield* prepare()
-      use(60, [])
+      use(60)
+      state.logsLag = true
       state.stateFrom = 80
-      const error = yield* Effect.flip(find())
-      assert.strictEqual(error.reason, "Temporary")
+      assert.deepStrictEqual(yield* find(), { _tag: "Unsettled" })
+      state.logsLag = false
+      assert.deepStrictEqual(yield* find(), paid(60n))
     })
   )
 
