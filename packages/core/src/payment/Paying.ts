@@ -34,7 +34,7 @@ const PRESENTED_WITHIN = Duration.seconds(15)
 /** How long the search for a request's claimed operation may take, once it can't be answered otherwise. */
 const STATE_WITHIN = Duration.seconds(3)
 
-/** When the chain is read again that shows a use and not its transfer: a node may show its state before its logs. */
+/** When a chain is read again that shows a use but not its transfer. Nodes may show their state before their logs. */
 const UNTIL_SEEN = Schedule.exponential("100 millis").pipe(Schedule.upTo({ duration: "3 seconds" }))
 
 /** All failures of a request with a payment, beside those of its admission. */
@@ -175,7 +175,7 @@ const conclude = Effect.fnUntraced(function* <E extends { readonly _tag: string 
   return yield* refuse(failure, "none")
 })
 
-/** Returns the answer of a copy that was claimed while the chain was read; none, or fails, as `reclaim` promises. */
+/** Reclaims the payment. Returns the answer of a copy of the request, if one was claimed while the chain was read. */
 const reclaimOrReplay = Effect.fnUntraced(function* (parts: PaymentParts, payment: PresentedPayment) {
   const reclaimed = yield* Effect.result(reclaim(parts.ports, payment, parts.checks.acceptedTerms(payment)))
   if (Result.isSuccess(reclaimed) || UNEXPLAINED.has(reclaimed.failure._tag)) {

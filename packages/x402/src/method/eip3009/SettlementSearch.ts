@@ -26,7 +26,8 @@ interface ExpectedUse {
  * `Unused` is final (`expired`) if the nonce is unused in a block at or after a finalized block whose time is
  * past validBefore: the token rejects the authorization in every later block.
  *
- * If a node's state shows a use that its logs do not show yet, the result is `Unsettled`, never a guess.
+ * If a node's state shows a use that its logs do not show, and the older state does not explain it, the result is `Unsettled`,
+ * never a guess.
  */
 export const findSettlement = Effect.fnUntraced(function* (
   chain: EvmChain,
@@ -53,7 +54,7 @@ export const findSettlement = Effect.fnUntraced(function* (
   }
   const use = yield* uses.findUse(payer, nonce, afterBlock + 1n, latest)
   if (Option.isSome(use)) return judge(expected, use.value, latest)
-  // A node's logs may lag behind its state. A missing log does not prove an earlier use; the state does, if the node still has it.
+  // A node's logs may lag behind its state. A missing log does not prove an earlier use. The state does, but nodes drop old ones.
   if ((yield* uses.wasUsed(payer, nonce, afterBlock)) !== true) return UNSETTLED
   return latest < afterBlock + BigInt(confirmations) ? UNSETTLED : USED_BEFORE
 })
